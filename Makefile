@@ -1,0 +1,48 @@
+# What a person runs by hand. The everyday commands are `go run . demo` and `go test ./...`.
+
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X retainscope/cli.version=$(VERSION)
+LINT_VERSION := v2.15.0
+FUZZTIME ?= 10s
+
+.PHONY: build test race lint fuzz release bench screenshot clean
+
+build: ## the program, for this machine
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o retainscope .
+
+test: ## what the README names
+	$(GO) test ./...
+
+race: ## the same under the race detector (the embedded broker then runs as a process of its own)
+	$(GO) test -race ./...
+
+.bin/golangci-lint-$(LINT_VERSION):
+	GOBIN=$(CURDIR)/.bin GOFLAGS=-mod=mod $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv .bin/golangci-lint $@
+
+lint: .bin/golangci-lint-$(LINT_VERSION) ## the rules of the house
+	$< run ./...
+
+fuzz: ## every fuzz target, FUZZTIME each
+	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
+	    echo "fuzz $$f in $$dir for $(FUZZTIME)"; \
+	    (cd $$dir && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) .); \
+	  done; done
+
+release: ## static binaries for every machine we serve, in dist/
+	@set -e; mkdir -p dist; for t in linux/amd64 linux/arm64 linux/arm/7 darwin/amd64 darwin/arm64 windows/amd64; do \
+	  os=$${t%%/*}; rest=$${t#*/}; arch=$${rest%%/*}; arm=$${rest#$$arch}; arm=$${arm#/}; \
+	  out=dist/retainscope-$$os-$$arch$${arm:+v$$arm}; [ $$os = windows ] && out=$$out.exe; \
+	  echo "$$out"; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch GOARM=$$arm $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $$out .; \
+	done
+
+bench: ## every benchmark, without tests; by hand, on a quiet machine
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+screenshot: ## the picture in the README, from a real mosquitto and tmux
+	docs/screenshot.sh
+
+clean:
+	rm -rf dist .bin retainscope
