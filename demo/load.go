@@ -1,0 +1,54 @@
+package demo
+
+// Putting the house into a broker, the embedded one or a real one.
+// The caller decides whether a broker may be written to: nothing here checks the address.
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+)
+
+// Load publishes the house, retained and at QoS 1, to the broker that listens in plain MQTT 5 on addr (host:port), and
+// returns the number of topics that were acknowledged. It returns when the broker has answered for each of them, or
+// with the first error: no connection, a refusal, or the end of ctx.
+func Load(ctx context.Context, addr string) (int, error) {
+	house, err := House()
+	if err != nil {
+		return 0, err
+	}
+	return publishAll(ctx, addr, house)
+}
+
+func publishAll(ctx context.Context, addr string, messages []Message) (int, error) {
+	c, err := connect(ctx, addr, level5, clientID("house"))
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	sent := 0
+	fail := func(err error) (int, error) {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return sent - len(c.open), fmt.Errorf("load the house: %w", err)
+	}
+	for _, m := range messages {
+		if err := c.send(outgoing{topic: m.Topic, payload: m.Payload, expiry: m.Expiry, retain: true}); err != nil {
+			return fail(err)
+		}
+		sent++
+	}
+	if err := c.settle(); err != nil {
+		return fail(err)
+	}
+	return sent, nil
+}
+
+// clientID returns an identifier that no other connection has. Source: MQTT 5, 3.1.3.1.
+func clientID(name string) string {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b)
+	return "retainscope-demo-" + name + "-" + hex.EncodeToString(b)
+}
