@@ -46,3 +46,23 @@ screenshot: ## the picture in the README, from a real mosquitto and tmux
 
 clean:
 	rm -rf dist .bin retainscope
+
+BENCH_SIZES ?= 10000,100000,1000000
+ROUNDS ?= 5
+
+.PHONY: bench-peers bench-live complete
+
+bench/peers/node_modules/mqtt:
+	cd bench/peers && npm install --no-audit --no-fund --silent
+
+bench-peers: bench/peers/node_modules/mqtt ## retainscope beside other subscribers, interleaved; by hand, some minutes
+	@command -v mosquitto_sub >/dev/null || apt-get install -y -qq --no-install-recommends mosquitto mosquitto-clients
+	$(GO) build -o .bin/bench ./bench && .bin/bench -sizes $(BENCH_SIZES) -rounds $(ROUNDS)
+
+bench-live: ## 50 000 updates a second for a minute: loss and CPU; by hand
+	$(GO) build -o .bin/bench ./bench && .bin/bench -scenario live -sizes 100000 -rate 50000 -for 60s -rounds 1
+
+complete: ## what arrives under mosquitto's default limits, ten runs of each; by hand
+	$(GO) build -o .bin/bench ./bench
+	.bin/bench -scenario complete -sizes 100000 -payload 300 -rounds 10
+	.bin/bench -scenario complete -sizes 1000000 -rounds 10
