@@ -1,0 +1,124 @@
+package broker
+
+// SUBSCRIBE and UNSUBSCRIBE with their answers.
+// A refusal is an answer, not an error.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/eclipse/paho.golang/paho"
+
+	"retainscope/inventory"
+)
+
+// Subscribe sends one SUBSCRIBE for all of subs and returns one Grant for each, in their order. A refused filter is a
+// Grant whose Refused is true; the error is then nil. An error means that no usable answer came: ctx ended, the
+// connection ended (its error is inside), the server was silent for Config.Timeout, the packet would be larger than
+// the server takes, or the SUBACK did not fit; grants that came with such a SUBACK are returned as well.
+//
+// Source: MQTT 5, 3.8 and 3.9.
+func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.Grant, error) {
+	if len(subs) == 0 {
+		return nil, nil
+	}
+	packet := &paho.Subscribe{}
+	for _, s := range subs {
+		packet.Subscriptions = append(packet.Subscriptions, paho.SubscribeOptions{
+			Topic: s.Filter, QoS: s.QoS, RetainHandling: s.RetainHandling, NoLocal: s.NoLocal, RetainAsPublished: s.RetainAsPublished,
+		})
+	}
+	var ack *paho.Suback
+	err := c.request(ctx, "subscribe", func(ctx context.Context) (err error) {
+		ack, err = c.client.Subscribe(ctx, packet)
+		return err
+	})
+	if ack == nil {
+		return nil, err
+	}
+	var grants []inventory.Grant
+	for i, code := range ack.Reasons[:min(len(ack.Reasons), len(subs))] {
+		grants = append(grants, inventory.Grant{Filter: subs[i].Filter, Code: code})
+	}
+	if len(ack.Reasons) != len(subs) {
+		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(ack.Reasons), len(subs))
+	}
+	return grants, nil
+}
+
+// Unsubscribe sends one UNSUBSCRIBE for all of filters. It returns nil when every one was answered with success or
+// with "No subscription existed", and an error that names the first refused filter otherwise. Other errors are those
+// of Subscribe.
+//
+// Source: MQTT 5, 3.10 and 3.11.
+func (c *Conn) Unsubscribe(ctx context.Context, filters []string) error {
+	if len(filters) == 0 {
+		return nil
+	}
+	var ack *paho.Unsuback
+	err := c.request(ctx, "unsubscribe", func(ctx context.Context) (err error) {
+		ack, err = c.client.Unsubscribe(ctx, &paho.Unsubscribe{Topics: filters})
+		return err
+	})
+	if ack == nil {
+		return err
+	}
+	for i, code := range ack.Reasons {
+		if code >= 0x80 && i < len(filters) {
+			return fmt.Errorf("unsubscribe from %q: %s", filters[i], reasonText(code))
+		}
+	}
+	return nil
+}
+
+// request runs f, which waits for an answer, and ends it when the connection ends or the server is silent.
+func (c *Conn) request(ctx context.Context, what string, f func(context.Context) error) error {
+	waiting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	finished := make(chan struct{})
+	defer close(finished)
+	start := time.Now()
+	go func() {
+		timer := time.NewTimer(c.cfg.Timeout)
+		defer timer.Stop()
+		for {
+			select {
+			case <-finished:
+				return
+			case <-c.done:
+				cancel(c.ended(what, nil))
+				return
+			case <-timer.C:
+			}
+			// While bytes arrive the answer may be behind them: some brokers send a whole burst before SUBACK.
+			since := c.lastByte()
+			if since.Before(start) {
+				since = start
+			}
+			left := c.cfg.Timeout - time.Since(since)
+			if left <= 0 {
+				cancel(fmt.Errorf("%s: no answer from the broker for %s", what, c.cfg.Timeout))
+				return
+			}
+			timer.Reset(left)
+		}
+	}()
+	err := f(waiting)
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(waiting); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	}
+	select {
+	case <-c.done:
+		return c.ended(what, err)
+	default:
+		return fmt.Errorf("%s: %w", what, err)
+	}
+}
