@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"retainscope/expiry"
 	"retainscope/inventory"
 	"retainscope/testbroker"
 )
@@ -91,4 +93,37 @@ func TestARetainedMessageOfARealBrokerIsDeliveredBeforeTheFence(t *testing.T) {
 	if err := c.Err(); err != nil {
 		t.Fatalf("Err after Close = %v", err)
 	}
+}
+
+func TestAScriptedServerIsTalkedTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newWireServer(t)
+		go func() {
+			w := server.accept()
+			w.connect()
+			w.subscribe()
+			w.send(retained("a", "1"), publish(message{topic: "b", payload: "2", retain: true, props: propExpiry(60)}))
+			w.pong()
+			w.send(retained("late", "3"))
+			w.over()
+			_ = w.Close()
+		}()
+		var s sink
+		c, err := Dial(t.Context(), server.config(), s.deliver, inventory.Replay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Subscribe(t.Context(), []Subscription{{Filter: "#"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Fence(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.all(); len(got) < 2 || got[0].topic != "a" || got[1].publication.Interval != expiry.Seconds(60) {
+			t.Fatalf("delivered %+v", got)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
