@@ -1,0 +1,177 @@
+package inventory
+
+import (
+	"context"
+	"sync"
+
+	"retainscope/expiry"
+)
+
+// Options bound what an Inventory keeps. The zero value takes every default.
+type Options struct {
+	MaxPayload  int   // bytes kept of one payload; 0 = 256 KiB. True length and digest are kept where bytes are cut
+	MaxPayloads int64 // bytes kept of all payloads and properties together; 0 = 1 GiB
+	MaxChanges  int   // bytes of earlier contents kept for all topics together; 0 = 16 MiB
+	Expected    int   // how many topics to size the indexes for; 0 = not known
+}
+
+// batchLimit is how many publications are applied before the lock is let go, so that a frame never waits for more.
+const batchLimit = 256
+
+// Inventory is the retained store of a broker as one login can see it. All methods may be called from any goroutine.
+type Inventory struct {
+	mu   sync.Mutex
+	opts Options
+	plainStore
+}
+
+// New returns an empty inventory.
+func New(o Options) *Inventory {
+	if o.MaxPayload <= 0 {
+		o.MaxPayload = 256 << 10
+	}
+	if o.MaxPayloads <= 0 {
+		o.MaxPayloads = 1 << 30
+	}
+	if o.MaxChanges <= 0 {
+		o.MaxChanges = 16 << 20
+	}
+	inv := &Inventory{opts: o}
+	inv.plainStore.init()
+	return inv
+}
+
+// Expect says how many topics will come, for instance because the broker told its count, so that the indexes need not
+// grow while they do. It is cheap and may be wrong.
+func (inv *Inventory) Expect(n int) {}
+
+// Apply takes in publications in the order in which they reached us. What it needs of them it copies. It holds the lock
+// for at most 256 at a time.
+//
+// A Replay or Answer fills or refreshes a slot and is never activity. Live with RETAIN and a payload replaces and is
+// activity; without a payload it empties the slot. Live without RETAIN does not change the slot; it is noted when there
+// is one.
+//
+// Live and replay come on different connections, so the order in which they reach us is not the order in which the
+// broker stored them. What was live since BeginScan is newer than any copy the scan brings: such a copy does not replace
+// it, nor does it bring back what a live tombstone removed. An Answer is held back in the same way for 10 s after a live
+// publication or tombstone on its topic.
+//
+// Source: MQTT 5, 3.3.1.3 and 3.8.3.1.
+func (inv *Inventory) Apply(batch []Publication) {
+	for len(batch) > 0 {
+		n := min(len(batch), batchLimit)
+		inv.mu.Lock()
+		for i := range batch[:n] {
+			inv.apply(&batch[i])
+		}
+		inv.mu.Unlock()
+		batch = batch[n:]
+	}
+}
+
+// BeginScan says that a snapshot is about to be asked for. Call it when the live connection stands and before the
+// SUBSCRIBE of the snapshot.
+func (inv *Inventory) BeginScan() {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.beginScan()
+}
+
+// EndScan says that no copy of the scan is expected any more; it frees what was remembered to judge them. Late copies
+// are still taken. Calling it is not required.
+func (inv *Inventory) EndScan() {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.endScan()
+}
+
+// NotSeen returns copies of at most max topics (all when max is 0 or less) that are held and were neither replayed nor
+// published with RETAIN since BeginScan. They are to be asked for by their exact topic. It returns what it has when ctx
+// ends.
+func (inv *Inventory) NotSeen(ctx context.Context, max int) [][]byte { return inv.notSeen(ctx, max) }
+
+// Vanished says that topic was asked for at the instant at, Unix ms, and that the broker had nothing. It removes the
+// slot, notes an event of kind why (Expired or Gone), and returns true. It does nothing and returns false when there is no
+// slot or when a copy or a live publication arrived after at.
+func (inv *Inventory) Vanished(topic []byte, at int64, why EventKind) bool {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.vanished(topic, at, why)
+}
+
+// StillServed says that topic was asked for past its end, and that the broker sent it again at the instant at, Unix ms.
+// It does nothing when there is no slot or when its interval had not run out: then it was refreshed in between.
+func (inv *Inventory) StillServed(topic []byte, at int64) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.stillServed(topic, at)
+}
+
+// Tick marks what ran out until now, Unix ms. It is meant to be called once a second and costs one pass over the
+// deadlines.
+func (inv *Inventory) Tick(now int64) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.tick(now)
+}
+
+// DueTopics returns copies of at most max topics (all when max is 0 or less) whose interval ran out at least 2 s before
+// now, Unix ms, and that were not returned in the last 60 s: they are to be asked for. It returns none while away.
+func (inv *Inventory) DueTopics(now int64, max int) [][]byte {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.dueTopics(now, max)
+}
+
+// SetAway says whether nobody watches the broker. While away, countdowns are shown stopped and nothing becomes due.
+func (inv *Inventory) SetAway(away bool) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.setAway(away)
+}
+
+// SetBrokerStamps says whether the broker adds an interval of its own to messages that had none. Intervals that cannot
+// be told apart from that are unknown then; an interval is still told when a live copy came without one.
+func (inv *Inventory) SetBrokerStamps(stamps bool) { inv.setBrokerStamps(stamps) }
+
+// Habits returns what the copies applied so far tell about the broker's own doing with intervals.
+func (inv *Inventory) Habits() expiry.Habits {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.habits
+}
+
+// Counts returns the sums over the whole inventory.
+func (inv *Inventory) Counts() Counts {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.counts()
+}
+
+// Slot returns a copy of the slot, and false when it is gone.
+func (inv *Inventory) Slot(r Ref) (Slot, bool) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.slot(r)
+}
+
+// Find returns the Ref of the slot of exactly this topic, and false when none is held.
+func (inv *Inventory) Find(topic []byte) (Ref, bool) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.find(topic)
+}
+
+// Detail returns a copy of everything held of the slot, and false when it is gone. Digests are computed outside the
+// lock.
+func (inv *Inventory) Detail(r Ref) (Detail, bool) { return inv.detail(r) }
+
+// Events returns copies of at most max events (all when max is 0 or less) numbered above after, oldest first, and the
+// number of the last one returned, which is after when there is none. Only the last few thousand are kept: older ones
+// are passed over. Pass 0 to begin with the oldest kept.
+func (inv *Inventory) Events(after uint64, max int) ([]Event, uint64) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.events(after, max)
+}
