@@ -1,0 +1,216 @@
+package broker
+
+// One scan from the first figure to the last word: $SYS, snapshot, end of the burst, figures again, slices where they
+// help, then the topics that did not come. What it may claim is decided in coverage.go.
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// largeStore is from how many topics on the cost to the broker's other clients is told before a scan.
+const largeStore = 50_000
+
+// standstill is how long a single-threaded broker serves nobody else while it hands out n retained topics.
+func standstill(n int64) time.Duration { return time.Duration(n) * 3 * time.Microsecond }
+
+// scan asks for the whole store once and publishes what it may claim. It reports whether the scan came to its end.
+func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
+	started := w.now()
+	w.setLink(func(l *inventory.Link) { l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1 })
+	w.setCoverage(func(c *inventory.Coverage) {
+		c.Claim, c.Rule, c.StartedAt, c.EndedAt = inventory.Scanning, "The store is being asked for.", started, time.Time{}
+		c.Gaps, c.Remedies = nil, nil
+	})
+	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
+	snap := w.scanWhole(ctx, &e)
+	if e.ended == "" && e.live() {
+		w.settleFigures(ctx, &e)
+		if w.cfg.Slices {
+			w.sliceWhereItHelps(ctx, &e)
+		}
+	}
+	if ctx.Err() != nil && e.ended == "" {
+		e.ended = "the connection was lost"
+	}
+	w.publish(&e, started, w.now())
+	if e.ended == "" && e.live() && !w.cfg.Once {
+		w.settleUnseen(ctx, &e, started)
+	}
+	e.after = e.now
+	w.last = &e
+	w.setLink(func(l *inventory.Link) { l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1 })
+	w.scanOnce.Do(func() { close(w.scanned) })
+	if snap != nil {
+		if w.cfg.Once || e.ended != "" {
+			shut(snap.conn)
+		} else {
+			helpers.Go(func() { w.linger(ctx, snap) })
+		}
+	}
+	if e.ended == "" {
+		w.inv.EndScan()
+	}
+	return e.ended == ""
+}
+
+// live reports whether at least one filter was granted, so that there is something to scan.
+func (e *evidence) live() bool { return len(e.refused()) < len(e.grants) }
+
+// scanWhole makes the snapshot connection and takes the burst. The connection is returned open, nil when there is none.
+func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
+	w.progress(0, -1, "reading the broker's own figures")
+	if !w.sys.alive() {
+		w.sys.close()
+		w.sys = openSys(ctx, w.cfg.Config)
+	}
+	e.before = w.sys.read()
+	e.now = e.before
+	w.toldBroker(e.before.version)
+	expected := e.before.known()
+	if expected > 0 {
+		w.inv.Expect(int(expected))
+	}
+	w.progress(0, expected, "%s", startText(expected))
+	snap, err := w.dialSnapshot(ctx)
+	if err != nil {
+		e.ended = lossText(err)
+		return nil
+	}
+	for pass := 1; ; pass++ {
+		decisive := w.live.seen() != nil // a topic that this pass should bring
+		w.inv.BeginScan()
+		if !w.scanOncePass(ctx, e, snap, expected) {
+			return snap
+		}
+		switch {
+		case e.copies > 0:
+			w.live.settled()
+		case decisive:
+			e.wildcards = w.askWildcards(ctx)
+		default:
+			w.live.curious.Store(true)
+			if w.live.seen() != nil && pass < 2 {
+				_ = snap.conn.Unsubscribe(ctx, w.cfg.Filters)
+				continue
+			}
+		}
+		return snap
+	}
+}
+
+// scanOncePass subscribes and waits for the end of the burst. It returns false when that failed or nothing was granted.
+func (w *Watcher) scanOncePass(ctx context.Context, e *evidence, snap *snapshot, expected int64) bool {
+	filters := append(append([]string(nil), w.cfg.Filters...), w.cfg.Extra...)
+	grants, err := snap.conn.Subscribe(ctx, w.subscriptions(filters, Subscription{}))
+	own := min(len(grants), len(w.cfg.Filters))
+	e.grants, e.extra = grants[:own:own], grants[own:]
+	if err != nil {
+		e.ended = lossText(err)
+	}
+	if err == nil && !e.live() {
+		return false
+	}
+	if err == nil {
+		var b burst
+		hopeful := func() bool { return w.sys.read().known() > 0 }
+		b, err = snap.end(ctx, w.cfg.Quiet, hopeful, func() {
+			w.progress(snap.copies.Load(), expected, "%s", startText(expected))
+		})
+		e.fenced, e.pings, e.trickle = b.fenced, b.pings, b.trickle
+		if err != nil {
+			e.ended = lossText(err)
+		}
+	}
+	s := snap.conn.Stats()
+	e.copies, e.wire, e.allWire = snap.copies.Load(), s.WireBytes, s.WireBytes
+	e.stalls, e.stalled, e.discards = s.Stalled, s.StalledFor, s.Discarded
+	e.held = w.held(ctx)
+	e.now = w.sys.read()
+	return err == nil
+}
+
+func startText(expected int64) string {
+	if expected < largeStore {
+		return "scanning"
+	}
+	return fmt.Sprintf("scanning; a single-threaded broker serves nobody else for about %s", roundTime(standstill(expected)))
+}
+
+// settleFigures waits for the broker's next figures where they decide.
+func (w *Watcher) settleFigures(ctx context.Context, e *evidence) {
+	if !e.needsTick() || !w.sys.alive() || (e.now.live == 0 && e.now.count < 0 && e.now.version == "") {
+		return
+	}
+	const text = "waiting for the broker's next $SYS figures, at most %s"
+	w.setCoverage(func(c *inventory.Coverage) {
+		c.Rule = e.endRule() + "; now " + fmt.Sprintf(text, roundTime(w.cfg.SysWait)) + "."
+	})
+	start := time.Now()
+	for left := w.cfg.SysWait; left > 0 && e.needsTick() && ctx.Err() == nil; left = w.cfg.SysWait - time.Since(start) {
+		w.progress(e.held, e.known(), text, roundTime(w.cfg.SysWait))
+		v, ok := w.sys.nextTick(ctx, left)
+		e.now, e.held = v, w.held(ctx)
+		e.ticked = ok
+		if !ok {
+			break
+		}
+	}
+	e.waited = time.Since(start)
+	w.recount(ctx, e)
+}
+
+// recount asks for the $SYS topics anew where the count and the list differ: on mosquitto 2.0 they expire, and whoever
+// reads them in between makes our number of them wrong. The new number is used only where it settles the difference:
+// it lacks those that had expired and were still counted.
+func (w *Watcher) recount(ctx context.Context, e *evidence) {
+	if e.known() < 0 || e.agrees() || !w.sys.alive() {
+		return
+	}
+	if n := w.sys.recount(ctx); n >= 0 && e.now.count-n == e.held {
+		e.now.own = n
+	}
+}
+
+// linger keeps the snapshot connection for a while: what comes late is still taken.
+func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
+	before := snap.copies.Load()
+	timer := time.NewTimer(4 * w.cfg.Quiet)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-snap.conn.Done():
+	case <-timer.C:
+	}
+	if n := snap.copies.Load() - before; n > 0 {
+		held := w.held(ctx)
+		w.setCoverage(func(c *inventory.Coverage) {
+			c.Seen = held
+			c.Notes = withNote(c.Notes, "Retained copies came after the scan had ended by its rule; they were taken.")
+		})
+	}
+	shut(snap.conn)
+}
+
+// publish puts the evidence of a scan into Status.
+func (w *Watcher) publish(e *evidence, started, ended time.Time) {
+	c := e.coverage()
+	c.Notes = w.habitNotes()
+	w.setCoverage(func(old *inventory.Coverage) {
+		c.Away = old.Away
+		c.StartedAt, c.EndedAt = started, ended
+		*old = c
+	})
+}
+
+// toldBroker notes what the broker calls itself.
+func (w *Watcher) toldBroker(version string) {
+	if version != "" {
+		w.versionTold.Store(true)
+		w.setLink(func(l *inventory.Link) { l.Broker = version })
+	}
+}

@@ -1,0 +1,306 @@
+package broker
+
+// Asking for the store in slices, when the whole did not come whole: each slice small enough that no broker drops any
+// of it, each fenced, each unsubscribed from before the next.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"retainscope/inventory"
+)
+
+const (
+	// sliceBytes and sliceCopies are what a batch of slices is planned for; the rest up to the safe size is for what
+	// was not foreseen.
+	sliceBytes  = safeBytes * 3 / 4
+	sliceCopies = safeCopies * 3 / 4
+	// sliceWalk bounds the tree nodes that the broker visits for one SUBSCRIBE: some tens of milliseconds.
+	sliceWalk    = 300_000
+	sliceFilters = 500
+	slicePacket  = 64 << 10
+	sliceRounds  = 24
+)
+
+// sliceResult is what slicing brought.
+type sliceResult struct {
+	asked, planned int
+	found          int64 // topics that came with slices and were not held before
+	refused        int   // slices that the broker refused
+	whole          int64 // copies in slices that were too large and that no narrower filter divides
+	dear           bool  // a way to divide was left out because of what it costs the broker
+	skipped        int   // names that no topic filter can carry
+	ended          string
+}
+
+// gaps says what slices could not do.
+func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
+	if claim != inventory.Incomplete && claim != inventory.Unverified || r.asked == 0 && r.ended == "" && r.whole == 0 {
+		return nil
+	}
+	add := func(n int64, format string, args ...any) {
+		gaps = append(gaps, inventory.Gap{Count: n, Text: fmt.Sprintf(format, args...)})
+	}
+	if r.whole > 0 {
+		add(-1, "A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
+	}
+	if r.refused > 0 {
+		add(-1, "The broker refused %d of the narrower filters.", r.refused)
+	}
+	if r.skipped > 0 {
+		add(-1, "%d names cannot stand in a topic filter.", r.skipped)
+	}
+	if r.dear {
+		add(-1, "Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")
+	}
+	if r.ended != "" {
+		add(-1, "Asking for parts ended early: %s.", r.ended)
+	}
+	return gaps
+}
+
+// slicer is one run of slices.
+type slicer struct {
+	w     *Watcher
+	ctx   context.Context
+	e     *evidence
+	snap  *snapshot
+	topic *survey
+	quiet time.Duration
+	scale float64         // how many copies came for each one known
+	done  map[string]bool // filters that were asked for and came whole
+	queue []part
+	res   sliceResult
+	start int64 // topics held before the first slice
+}
+
+// sliceWhereItHelps asks for the store in slices when something is missing and slices can tell more, until the broker's
+// count agrees or nothing more comes.
+func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
+	if !e.worthSlicing() {
+		return
+	}
+	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: e.held, scale: 1.5, quiet: queryQuiet}
+	if s.e.now.countsDrops() && e.now.countFrom != sysCountMochi {
+		s.quiet = 60 * time.Millisecond // its PINGRESP stands behind the last copy
+	}
+	if k := e.known(); k > e.held && e.held > 0 {
+		s.scale = max(s.scale, float64(k)/float64(e.held))
+	}
+	w.setCoverage(func(c *inventory.Coverage) {
+		*c = withClaim(e.coverage(), *c)
+		c.Rule = "The whole did not come whole; narrower filters are asked for one after another."
+	})
+	s.run()
+	if s.snap != nil {
+		shut(s.snap.conn)
+	}
+	e.held = w.held(ctx)
+	s.res.found = max(e.held-s.start, 0)
+	e.slices = s.res
+	if ctx.Err() != nil || s.res.asked == 0 {
+		return
+	}
+	e.now, e.ticked = w.sys.read(), e.ticked && e.agrees()
+	w.settleFigures(ctx, e)
+}
+
+// withClaim returns c as the statement of a scan that still runs, with what lasts taken from old.
+func withClaim(c, old inventory.Coverage) inventory.Coverage {
+	c.Claim = inventory.Scanning
+	c.Away, c.Notes, c.StartedAt = old.Away, old.Notes, old.StartedAt
+	return c
+}
+
+// worthSlicing reports whether narrower filters can bring what is missing, or show that something is.
+func (e *evidence) worthSlicing() bool {
+	if e.ended != "" || e.copies == 0 || e.agrees() || e.nothingDropped() {
+		return false
+	}
+	_, moved := e.now.dropsSince(e.before)
+	return moved || e.pings > 0 || e.stalls > 0 || e.discards > 0 || !e.small()
+}
+
+// run divides and asks until there is nothing left that could bring more.
+func (s *slicer) run() {
+	barren := 0
+	for range sliceRounds {
+		before := s.held()
+		next, ok := s.plan()
+		if !ok || !s.ask(next) || s.enough() {
+			return
+		}
+		if s.held() > before {
+			barren = 0
+		} else if barren++; barren >= 3 {
+			return
+		}
+	}
+}
+
+func (s *slicer) held() int64 { return s.w.inv.Counts().Topics }
+
+// enough reports whether the broker's count is reached.
+func (s *slicer) enough() bool {
+	if s.ctx.Err() != nil {
+		return true
+	}
+	k := s.w.sys.read().known()
+	return s.e.whole() && k > 0 && s.w.held(s.ctx) >= k && s.e.ticked
+}
+
+// plan returns the parts of the best way to divide the store that has parts which were not asked for yet.
+func (s *slicer) plan() ([]part, bool) {
+	if err := s.survey(); err != nil {
+		return nil, false
+	}
+	for _, g := range s.e.grants {
+		base := parseSlice(g.Filter)
+		if g.Refused() || base.depth() < len(base.levels) && !base.hash && !hasAny(base) {
+			continue
+		}
+		for _, c := range s.topic.cuts(base) {
+			if parts := s.fresh(c); len(parts) > 0 {
+				return parts, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func hasAny(s slice) bool {
+	for _, l := range s.levels {
+		if l == anyLevel {
+			return true
+		}
+	}
+	return false
+}
+
+// fresh returns the parts of c that were not asked for yet; none where the cut costs the broker too much.
+func (s *slicer) fresh(c cut) []part {
+	var parts []part
+	for _, p := range c.parts {
+		if !s.done[p.slice.filter()] {
+			parts = append(parts, p)
+		}
+	}
+	if c.walked*int64(len(parts)) > walkMost {
+		s.res.dear = true
+		return nil
+	}
+	for i := range parts {
+		parts[i].walk = max(c.walked, 1)
+	}
+	s.res.skipped = max(s.res.skipped, c.skipped)
+	return parts
+}
+
+// survey copies the topics held.
+func (s *slicer) survey() error {
+	l, err := s.w.inv.List(s.ctx, inventory.Spec{Now: s.w.now().UnixMilli()})
+	if err != nil {
+		return err
+	}
+	v := &survey{}
+	var rows []inventory.Row
+	const window = 512
+	for i := 0; i < l.Len(); i += window {
+		rows = l.Rows(l.At(i), window, rows[:0])
+		for _, r := range rows {
+			v.add(r.Slot.Topic, r.Slot.Size, r.Slot.FirstSeen)
+		}
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+	}
+	s.topic = v
+	return nil
+}
+
+// ask asks for parts, batch by batch, dividing what turns out too large. It returns false when it cannot go on.
+func (s *slicer) ask(parts []part) bool {
+	s.queue = append(s.queue[:0], parts...)
+	s.res.planned += len(parts)
+	for len(s.queue) > 0 {
+		batch := s.nextBatch()
+		s.w.progress(int64(s.res.asked), int64(s.res.planned), "asking for parts of the store: slice %d of %d", s.res.asked+1, s.res.planned)
+		began := time.Now()
+		got, err := s.fetch(batch)
+		if err != nil {
+			if s.ctx.Err() == nil {
+				s.res.ended = lossText(err)
+			}
+			return false
+		}
+		if got.tooLarge() {
+			s.divide(batch, got)
+		} else {
+			for _, p := range batch {
+				s.done[p.slice.filter()] = true
+			}
+			s.res.asked += len(batch)
+		}
+		if s.enough() {
+			return true
+		}
+		// What a batch costs the broker is left to its other clients before the next one.
+		if !s.w.pause(s.ctx, max(s.w.cfg.Pace, min(time.Since(began)/4, standstill(got.copies)))) {
+			return false
+		}
+	}
+	return true
+}
+
+// nextBatch takes parts from the queue until a batch is as large as may be asked for at once.
+func (s *slicer) nextBatch() []part {
+	var copies, size float64
+	var walk, packet, n int
+	for n < len(s.queue) && n < sliceFilters {
+		p := s.queue[n]
+		copies += float64(p.copies) * s.scale
+		size += float64(p.bytes) * s.scale
+		walk += int(p.walk)
+		packet += len(p.slice.filter()) + 3
+		if n > 0 && (copies > sliceCopies && size > sliceBytes || walk > sliceWalk || packet > slicePacket) {
+			break
+		}
+		n++
+	}
+	batch := append([]part(nil), s.queue[:n]...)
+	s.queue = s.queue[n:]
+	return batch
+}
+
+// divide puts the parts of a batch that came too large to be trusted back, smaller.
+func (s *slicer) divide(batch []part, got fetched) {
+	if len(batch) > 1 {
+		s.queue = append(append([]part(nil), batch...), s.queue...)
+		// nextBatch takes fewer of them: what came is more than was foreseen.
+		half := max(len(batch)/2, 1)
+		var known float64
+		for _, p := range batch[:half] {
+			known += float64(p.copies)
+		}
+		s.scale = max(s.scale*1.5, float64(sliceCopies)/max(known, 1))
+		return
+	}
+	p := batch[0]
+	s.done[p.slice.filter()] = true
+	s.res.asked++
+	if s.survey() != nil {
+		return
+	}
+	for _, c := range s.topic.cuts(p.slice) {
+		if c.largest > 0.9 {
+			continue
+		}
+		if parts := s.fresh(c); len(parts) > 0 {
+			s.queue = append(parts, s.queue...)
+			s.res.planned += len(parts)
+			return
+		}
+	}
+	s.res.whole = max(s.res.whole, got.copies)
+}

@@ -1,0 +1,233 @@
+package broker
+
+// The watcher: a live connection that stands, scans on connections of their own, and what both may claim.
+// What a person sees of it are values, Status and the inventory; nothing here waits for whoever looks.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// WatchConfig says what is watched. The zero value of every field but URL has a meaning.
+type WatchConfig struct {
+	Config
+	Filters []string // topic filters that stand for the store; default "#"
+	// Extra are filters such as $SYS/# whose topics are shown as well. They are never cleared, sliced or counted.
+	Extra   []string
+	Quiet   time.Duration // how long no retained copy may come before a scan has ended; default 2 s
+	SysWait time.Duration // longest wait for the broker's next $SYS figures where they decide; default 15 s
+	Slices  bool          // ask for parts where the whole was not complete
+	Once    bool          // one scan, then every connection is closed; a loss is not made good
+	Pace    time.Duration // pause between two slices, at the least; default 10 ms
+}
+
+const (
+	defaultQuiet   = 2 * time.Second
+	defaultSysWait = 15 * time.Second
+	defaultPace    = 10 * time.Millisecond
+)
+
+func (c WatchConfig) filled() WatchConfig {
+	c.Config = c.Config.filled()
+	if len(c.Filters) == 0 {
+		c.Filters = []string{"#"}
+	}
+	if c.Quiet <= 0 {
+		c.Quiet = defaultQuiet
+	}
+	if c.SysWait <= 0 {
+		c.SysWait = defaultSysWait
+	}
+	if c.Pace <= 0 {
+		c.Pace = defaultPace
+	}
+	return c
+}
+
+// Watcher keeps an inventory up to date with a broker. Its methods may be called from any goroutine.
+type Watcher struct {
+	cfg WatchConfig
+	inv *inventory.Inventory
+
+	ctx    context.Context // ends with Close, and with the context of Watch
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+
+	changed  chan struct{}
+	rescan   chan struct{}
+	scanned  chan struct{}
+	scanOnce sync.Once
+
+	queries     querier
+	versionTold atomic.Bool // the login may read $SYS/broker/version
+	sys         *sysWatch   // owned by the scan that runs, or else by attend
+	last        *evidence   // of the last scan, owned like sys
+	// figuresAt is how many live $SYS messages had come a second ago, owned like sys.
+	figuresAt int64
+	live      liveSigns
+
+	mu   sync.Mutex
+	link inventory.Link
+	cov  inventory.Coverage
+}
+
+// Watch connects once, subscribes live and starts the first scan. A failure of this first connection is the error
+// returned, a *ConnectError where the broker could not be reached or refused; nothing runs then. Filters that the
+// broker refuses are no error: Coverage names them. The watcher ends with ctx or with Close.
+func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Watcher, error) {
+	cfg = cfg.filled()
+	w := &Watcher{
+		cfg: cfg, inv: inv,
+		changed: make(chan struct{}, 1), rescan: make(chan struct{}, 1), scanned: make(chan struct{}),
+	}
+	w.queries.w = w
+	now := cfg.Clock()
+	w.link = inventory.Link{
+		State: inventory.Connecting, Since: now, URL: cfg.URL, User: plain(cfg.User), Protocol: "5",
+		Insecure: cfg.Insecure, ScanOf: -1,
+	}
+	w.cov = inventory.Coverage{Rule: "Nothing was asked for yet.", Known: -1, Dropped: -1}
+	conn, err := w.connectLive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	w.setLink(func(l *inventory.Link) { l.State, l.Since = inventory.Watching, cfg.Clock() })
+	w.ended.Add(1)
+	go w.run(conn)
+	return w, nil
+}
+
+// connectLive makes the live connection and subscribes it: every publication as published, no retained copies.
+func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
+	conn, err := Dial(ctx, w.cfg.Config, w.takeLive, inventory.Live)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.Subscribe(ctx, w.subscriptions(append(append([]string(nil), w.cfg.Filters...), w.cfg.Extra...),
+		Subscription{RetainHandling: 2, RetainAsPublished: true}))
+	if err != nil {
+		shut(conn)
+		return nil, fmt.Errorf("subscribe to live changes: %w", err)
+	}
+	return conn, nil
+}
+
+// subscriptions returns like for each filter.
+func (w *Watcher) subscriptions(filters []string, like Subscription) []Subscription {
+	subs := make([]Subscription, len(filters))
+	for i, f := range filters {
+		like.Filter = f
+		subs[i] = like
+	}
+	return subs
+}
+
+// Status returns the state of the connection and what the list may claim, as values to keep.
+func (w *Watcher) Status() (inventory.Link, inventory.Coverage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.link, w.cov
+}
+
+// Changed returns a channel that holds one signal when Status has changed since the last one was taken.
+func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// Scanned returns a channel that is closed when the first scan has ended, well or not: Coverage tells. With Once it is
+// also closed when the connection was lost before.
+func (w *Watcher) Scanned() <-chan struct{} { return w.scanned }
+
+// Rescan asks for a scan now, or after the one that runs. Several calls before it starts are one.
+func (w *Watcher) Rescan() {
+	select {
+	case w.rescan <- struct{}{}:
+	default:
+	}
+}
+
+// Close ends every connection in order and returns when every goroutine has ended, or with ctx's error before that
+// when ctx ends first; what is left then still ends by itself. A second call waits as well.
+func (w *Watcher) Close(ctx context.Context) error {
+	w.cancel()
+	done := make(chan struct{})
+	go func() { w.ended.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *Watcher) setLink(f func(*inventory.Link)) {
+	w.mu.Lock()
+	f(&w.link)
+	w.mu.Unlock()
+	w.signal()
+}
+
+func (w *Watcher) setCoverage(f func(*inventory.Coverage)) {
+	w.mu.Lock()
+	f(&w.cov)
+	w.mu.Unlock()
+	w.signal()
+}
+
+// signal never blocks: whoever looks reads the newest state whenever it gets there.
+func (w *Watcher) signal() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// progress says what the scan does, and how far.
+func (w *Watcher) progress(done, of int64, format string, args ...any) {
+	w.setLink(func(l *inventory.Link) {
+		l.Progress, l.ScanDone, l.ScanOf = fmt.Sprintf(format, args...), done, of
+	})
+}
+
+func (w *Watcher) now() time.Time { return w.cfg.Clock() }
+
+// held returns how many retained topics the filters have brought: everything held, less what Extra brought.
+func (w *Watcher) held(ctx context.Context) int64 {
+	n := w.inv.Counts().Topics
+	for _, f := range w.cfg.Extra {
+		if filter, err := inventory.ParseFilter(f); err == nil && strings.HasPrefix(f, "$") {
+			if l, err := w.inv.List(ctx, inventory.Spec{Filter: filter}); err == nil {
+				n -= int64(l.Len())
+			}
+		}
+	}
+	return max(n, 0)
+}
+
+// lossText returns why a connection ended, as one sentence without a full stop.
+func lossText(err error) string {
+	var gone *ServerDisconnect
+	var wrong *ProtocolError
+	var refused *ConnectError
+	switch {
+	case err == nil:
+		return "the connection was closed"
+	case errors.As(err, &gone):
+		return gone.Error()
+	case errors.As(err, &wrong):
+		return wrong.Error()
+	case errors.As(err, &refused):
+		return refused.Error()
+	case errors.Is(err, io.EOF):
+		return "the broker closed the connection without a word"
+	default:
+		return plain(err.Error())
+	}
+}
