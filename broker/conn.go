@@ -4,99 +4,149 @@
 package broker
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
-	"retainscope/expiry"
 	"retainscope/inventory"
 )
 
+// drainTime is how long we go on reading after our DISCONNECT. Closing a socket with unread bytes resets it, and the
+// reset overtakes the DISCONNECT.
+const drainTime = time.Second
+
 // Conn is one connection to a broker: one socket, one session, clean from the start, over when it ends. Its methods
 // may be called from any goroutine but the one that delivers, where only Stats, Server, Done and Err may be called.
+//
+// Goroutines: one that only reads, one that decodes and delivers, three of the library. All have ended when Done is
+// closed.
 type Conn struct {
-	cfg     Config
-	nc      net.Conn
-	client  *paho.Client
-	rest    *handoff
-	out     *packetWriter
-	pings   *pings
-	server  ServerInfo
-	deliver Deliver
-	origin  inventory.Origin
+	cfg    Config
+	at     address
+	t      *transport
+	client *paho.Client
+	ahead  *readAhead
+	pace   pace
+	filter filter
+	rest   *handoff
+	out    *packetWriter
+	pings  *pings
+	server ServerInfo
+	sink   Deliver
 
-	closing atomic.Bool
-	heard   atomic.Int64 // Unix nanoseconds of the last byte received
-
-	wireBytes, publications, readCalls, lastPublication atomic.Int64
+	closing      atomic.Bool
+	asked        atomic.Int32 // what was subscribed to: nothing yet, QoS 1 and above alone, or QoS 0 as well
+	publications atomic.Int64
+	lastAt       atomic.Int64 // Unix milliseconds of the last publication
 
 	mu    sync.Mutex
 	cause error
 
-	read chan struct{} // closed when the decoder has ended
-	done chan struct{}
+	readEnded chan struct{}
+	decoded   chan struct{}
+	done      chan struct{}
+	closeOnce sync.Once
+	closeErr  error
 }
 
-// Dial makes one connection: transport, TLS where the URL asks for it, CONNECT with a clean start. It returns a
-// *ConnectError when that fails, or ctx's error inside one. deliver may be called before Dial returns, and is never
-// called after Done is closed or Close has returned.
+const (
+	askedAbove0 = 1
+	askedAt0    = 2
+)
+
+// Dial makes one connection: transport, TLS where the URL asks for it, CONNECT with a clean start, no will, and a
+// client identifier of its own. It returns a *ConnectError when that fails within ctx and Config.Timeout.
+//
+// deliver may be called before Dial returns, and is never called after Done is closed or Close has returned.
+// Publications of every QoS are delivered in the order in which they were decoded, which is the order of the wire;
+// those above QoS 0 are acknowledged after they were delivered.
+//
+// Source: MQTT 5, 3.1.
 func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	cfg = cfg.filled()
-	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
-	nc, err := dialTransport(ctx, cfg)
+	t, err := dialTransport(limited, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return dialOver(ctx, cfg, nc, deliver, origin)
+	return open(limited, cfg, t, deliver, origin)
 }
 
 // dialOver makes a connection over nc, which it owns from now on.
 func dialOver(ctx context.Context, cfg Config, nc net.Conn, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	cfg = cfg.filled()
+	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	return open(limited, cfg, over(nc), deliver, origin)
+}
+
+// open makes the MQTT connection over t.
+func open(ctx context.Context, cfg Config, t *transport, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	c := &Conn{
-		cfg: cfg, nc: nc, rest: newHandoff(), deliver: deliver, origin: origin,
-		read: make(chan struct{}), done: make(chan struct{}),
+		cfg: cfg, t: t, ahead: newReadAhead(cfg.ReadAhead), rest: newHandoff(), sink: deliver,
+		readEnded: make(chan struct{}), decoded: make(chan struct{}), done: make(chan struct{}),
 	}
-	c.heard.Store(time.Now().UnixNano())
-	c.out = &packetWriter{nc: nc, timeout: cfg.Timeout, failed: c.fail}
+	c.at, _ = parseAddress(cfg.URL)
+	if c.at.dial == "" {
+		c.at.dial = t.RemoteAddr().String()
+	}
+	c.pace.limit = shortNap
+	if origin == inventory.Live {
+		c.pace.limit = longNap
+	}
+	c.filter = filter{
+		maxPacket: cfg.MaxPacket, origin: origin, deliver: c.deliver, control: c.control,
+		qosKnown: func() bool { return c.asked.Load() == askedAbove0 },
+	}
+	c.out = newPacketWriter(t, cfg.Timeout, c.fail)
 	c.pings = &pings{c: c}
 	id := clientID(cfg.ClientID)
 	c.client = paho.NewClient(paho.ClientConfig{
-		ClientID: id, Conn: &libraryConn{c}, PingHandler: c.pings, PacketTimeout: time.Hour,
+		// The waiting for answers is bounded here, not in the library: see request.
+		ClientID: id, Conn: &libraryConn{c}, PingHandler: c.pings, PacketTimeout: 24 * time.Hour,
+		// The decoder has delivered what comes here; the library has only to acknowledge it.
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){
 			func(paho.PublishReceived) (bool, error) { return true, nil },
 		},
 	})
-	go c.decode()
-	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
-	defer stop()
+	go c.readLoop()
+	go c.decodeLoop()
+	stop := context.AfterFunc(ctx, func() { _ = t.socket.Close() })
 	ca, err := c.client.Connect(ctx, c.connectPacket(id))
-	if err != nil {
-		_ = nc.Close()
-		c.rest.close()
-		<-c.read
-		close(c.done)
-		if ca != nil {
-			return nil, &ConnectError{Stage: StageRefused, Code: ca.ReasonCode, Reason: plain(ca.Properties.ReasonString), Err: err}
-		}
-		return nil, &ConnectError{Stage: StageMQTT, Err: err}
+	if err == nil && stop() {
+		c.server = serverInfo(id, cfg.KeepAlive, ca)
+		cfg.Logger.Debug("connected", "broker", c.at.String(), "client", c.server.ClientID)
+		go c.finish()
+		return c, nil
 	}
-	c.server = serverInfo(id, cfg.KeepAlive, ca)
-	go c.finish()
-	return c, nil
+	stop()
+	if err == nil { // the time was over in the very moment of the success
+		ca, err = nil, ctx.Err()
+		go c.finish()
+		_ = t.socket.Close()
+		<-c.done
+	}
+	c.ahead.drop(net.ErrClosed)
+	_ = t.socket.Close()
+	<-c.decoded
+	<-c.readEnded
+	if cause := c.Err(); cause != nil {
+		err = cause
+	}
+	return nil, connectFailed(ctx, cfg, c.at, ca, err, !c.filter.fed)
 }
 
+// connectPacket is the CONNECT: a clean start, a session that ends with the connection, no will, no topic alias and
+// no Maximum Packet Size, which would make brokers hide larger messages in silence.
 func (c *Conn) connectPacket(id string) *paho.Connect {
+	// The library sizes a queue by it. Its handler never blocks, so that a larger one would gain nothing.
 	receiveMaximum := uint16(256)
 	return &paho.Connect{
 		ClientID: id, CleanStart: true, KeepAlive: uint16(c.cfg.KeepAlive / time.Second),
@@ -106,61 +156,12 @@ func (c *Conn) connectPacket(id string) *paho.Connect {
 	}
 }
 
-func dialTransport(ctx context.Context, cfg Config) (net.Conn, error) {
-	if cfg.wire != nil {
-		return cfg.wire(ctx)
-	}
-	var d net.Dialer
-	nc, err := d.DialContext(ctx, "tcp", cfg.URL[len("mqtt://"):])
-	if err != nil {
-		return nil, &ConnectError{Stage: StageDial, Err: err}
-	}
-	return nc, nil
-}
-
-func (c *Conn) decode() {
-	defer close(c.read)
-	defer c.rest.close()
-	r := bufio.NewReaderSize(c.nc, 256<<10)
-	var raw bytes.Buffer
-	for {
-		raw.Reset()
-		p, err := packets.ReadPacket(io.TeeReader(r, &raw))
-		if err != nil {
-			c.fail(err)
-			return
-		}
-		c.heard.Store(time.Now().UnixNano())
-		c.wireBytes.Add(int64(raw.Len()))
-		switch v := p.Content.(type) {
-		case *packets.Publish:
-			i := expiry.None()
-			if e := v.Properties.MessageExpiry; e != nil {
-				i = expiry.Seconds(*e)
-			}
-			now := c.cfg.Clock().UnixMilli()
-			c.lastPublication.Store(now)
-			c.publications.Add(1)
-			if !c.closing.Load() {
-				c.deliver([]inventory.Publication{{Topic: []byte(v.Topic), Payload: v.Payload, Interval: i, ReceivedAt: now,
-					QoS: v.QoS, QoSKnown: v.QoS > 0, Retain: v.Retain, Origin: c.origin}})
-			}
-			if v.QoS > 0 {
-				c.rest.put(raw.Bytes())
-			}
-			continue
-		case *packets.Pingresp:
-			c.pings.response()
-		case *packets.Disconnect:
-			c.fail(&ServerDisconnect{Code: v.ReasonCode, Reason: plain(v.Properties.ReasonString)})
-		}
-		c.rest.put(raw.Bytes())
-	}
-}
-
+// finish waits for every goroutine of the connection.
 func (c *Conn) finish() {
 	<-c.client.Done()
-	<-c.read
+	<-c.decoded
+	<-c.readEnded
+	c.cfg.Logger.Debug("connection ended", "broker", c.at.String(), "cause", c.Err())
 	close(c.done)
 }
 
@@ -184,44 +185,55 @@ func (c *Conn) ended(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (c *Conn) lastByte() time.Time { return time.Unix(0, c.heard.Load()) }
-
-// libraryClosed is called when the library closes its connection.
+// libraryClosed is called when the library closes its connection, once or more. After a DISCONNECT of ours it closes
+// our direction and reads on until the server has closed its own.
 func (c *Conn) libraryClosed() {
 	c.rest.close()
-	_ = c.nc.Close()
+	if c.out.disconnected.Load() {
+		c.ahead.drop(net.ErrClosed)
+		_ = c.t.closeWrite()
+		timer := time.NewTimer(drainTime)
+		defer timer.Stop()
+		select {
+		case <-c.readEnded:
+		case <-timer.C:
+		}
+	}
+	_ = c.t.socket.Close()
 }
 
 // Done is closed when the connection has ended and every goroutine of it as well.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err returns nil while the connection stands or after Close, and otherwise why it ended: a *ServerDisconnect, a
-// *ProtocolError, io.EOF when the server closed it without a word, or an error of the network.
+// *ProtocolError, an error that is io.EOF when the server closed it without a word, or one of the network. Its text is
+// one sentence that is safe for a terminal.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cause
 }
 
-// Server returns what the CONNACK said.
-func (c *Conn) Server() ServerInfo { return c.server }
-
-// Stats returns what was counted so far. It is cheap.
-func (c *Conn) Stats() Stats {
-	s := Stats{WireBytes: c.wireBytes.Load(), Publications: c.publications.Load(), ReadCalls: c.readCalls.Load(), LastByte: c.lastByte()}
-	s.PingsSent, s.PingsAnswered = c.pings.counts()
-	if ms := c.lastPublication.Load(); ms != 0 {
-		s.LastPublication = time.UnixMilli(ms)
-	}
-	return s
-}
-
-// Close sends DISCONNECT, half-closes, drains what is still coming for at most a second or until ctx ends, and
-// returns when every goroutine of the connection has ended. It returns nil when the DISCONNECT was written or the
-// connection had already ended. A second call waits for the first.
+// Close sends DISCONNECT, half-closes, drains what is still coming for at most a second or until ctx ends, and returns
+// when every goroutine of the connection has ended. What was received and not yet delivered is dropped. It returns nil
+// when the DISCONNECT was written or the connection had already ended. A second call waits for the first.
+//
+// Source: MQTT 5, 3.14.
 func (c *Conn) Close(ctx context.Context) error {
-	c.closing.Store(true)
-	err := c.client.Disconnect(&paho.Disconnect{})
+	c.closeOnce.Do(func() {
+		select {
+		case <-c.done:
+			return
+		default:
+		}
+		// The read-ahead is dropped after the DISCONNECT: its end would make the library close the socket before.
+		c.closing.Store(true)
+		stop := context.AfterFunc(ctx, func() { _ = c.t.socket.Close() })
+		defer stop()
+		if err := c.client.Disconnect(&paho.Disconnect{}); err != nil && !errors.Is(err, net.ErrClosed) {
+			c.closeErr = fmt.Errorf("disconnect: %w", err)
+		}
+	})
 	<-c.done
-	return err
+	return c.closeErr
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Stage tells how far a connect had come when it failed. The zero value is StageDial.
@@ -92,35 +93,33 @@ func said(escaped string) string {
 	return `: "` + escaped + `"`
 }
 
+// quoted returns s, which comes from outside, in quotes and safe for a terminal.
+func quoted(s string) string { return `"` + plain(s) + `"` }
+
 // maxShown is how many bytes of a string from the wire an error may hold.
 const maxShown = 300
 
 // plain returns s with everything escaped that a terminal might take as more than a letter, and cut at a length that
 // fits a message. Line ends become spaces.
 func plain(s string) string {
-	cut := len(s) > maxShown
-	if cut {
-		s = s[:maxShown]
-	}
-	s = strings.NewReplacer("\r\n", " ", "\n", " ").Replace(s)
 	var b strings.Builder
-	for len(s) > 0 {
-		r := []rune(s[:min(len(s), 4)])[0]
-		size := len(string(r))
-		if r == unicode.ReplacementChar && !strings.HasPrefix(s, "\uFFFD") {
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-			s = s[1:]
-			continue
+	for at := 0; at < len(s); {
+		if at >= maxShown {
+			b.WriteString("...")
+			break
 		}
-		if unicode.IsPrint(r) {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[at])
+		case r == '\n':
+			b.WriteByte(' ')
+		case unicode.IsPrint(r):
 			b.WriteRune(r)
-		} else {
+		default:
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		}
-		s = s[size:]
-	}
-	if cut {
-		b.WriteString("...")
+		at += size
 	}
 	return b.String()
 }

@@ -77,8 +77,8 @@ func (l *libraryConn) Unlock() { l.c.out.Unlock() }
 func (l *libraryConn) Read(p []byte) (int, error)  { return l.c.rest.Read(p) }
 func (l *libraryConn) Write(p []byte) (int, error) { return l.c.out.Write(p) }
 func (l *libraryConn) Close() error                { l.c.libraryClosed(); return nil }
-func (l *libraryConn) LocalAddr() net.Addr         { return l.c.nc.LocalAddr() }
-func (l *libraryConn) RemoteAddr() net.Addr        { return l.c.nc.RemoteAddr() }
+func (l *libraryConn) LocalAddr() net.Addr         { return l.c.t.LocalAddr() }
+func (l *libraryConn) RemoteAddr() net.Addr        { return l.c.t.RemoteAddr() }
 
 // Deadlines are ours: one for each packet written, see packetWriter. The library sets none.
 func (l *libraryConn) SetDeadline(time.Time) error      { return nil }

@@ -4,8 +4,11 @@ package broker
 // Nothing is queued here; the caller's goroutine writes.
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,14 +18,20 @@ import (
 // not end within timeout closes the connection: half a packet on the wire cannot be repaired.
 type packetWriter struct {
 	nc      net.Conn
+	socket  io.Closer // below nc: closing it ends a write that hangs, and writes nothing itself
 	timeout time.Duration
 	failed  func(error) // told about the first error
 
 	sync.Mutex // held from the first to the last piece of a packet
 	buf        []byte
-	sent       atomic.Int64 // Unix nanoseconds of the last packet written
+	base       time.Time
+	sent       atomic.Int64 // nanoseconds after base at which the last packet was written
 
 	disconnected atomic.Bool // our DISCONNECT is on the wire
+}
+
+func newPacketWriter(t *transport, timeout time.Duration, failed func(error)) *packetWriter {
+	return &packetWriter{nc: t, socket: t.socket, timeout: timeout, failed: failed, base: time.Now()}
 }
 
 // Write takes the next piece of a packet and writes the packet when it is whole. The caller holds the lock.
@@ -34,39 +43,57 @@ func (w *packetWriter) Write(p []byte) (int, error) {
 	}
 	packet := w.buf
 	w.buf = w.buf[:0]
-	if cap(w.buf) > 64<<10 {
+	if cap(w.buf) > keepBuffer {
 		w.buf = nil
 	}
-	if err := w.flush(packet); err != nil {
+	if err := w.flush(packet, w.timeout); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (w *packetWriter) flush(packet []byte) error {
-	_ = w.nc.SetWriteDeadline(time.Now().Add(w.timeout))
+func (w *packetWriter) flush(packet []byte, timeout time.Duration) error {
+	if w.disconnected.Load() {
+		return net.ErrClosed // nothing may follow a DISCONNECT. [MQTT-3.14.4-2]
+	}
+	_ = w.nc.SetWriteDeadline(time.Now().Add(timeout))
 	if _, err := w.nc.Write(packet); err != nil {
-		err = fmt.Errorf("send %s: %w", packetName(packet[0]>>4), err)
+		name := packetName(packet[0] >> 4)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("the broker took no %s for %s: %w", name, timeout, os.ErrDeadlineExceeded)
+		} else {
+			err = fmt.Errorf("could not send %s: %w", name, safeError{err})
+		}
 		w.failed(err)
-		_ = w.nc.Close()
+		_ = w.socket.Close()
 		return err
 	}
-	w.sent.Store(time.Now().UnixNano())
+	w.sent.Store(int64(time.Since(w.base)))
 	if packet[0]>>4 == typeDisconnect {
 		w.disconnected.Store(true)
 	}
 	return nil
 }
 
+// goodbye sends a DISCONNECT with a reason code, for at most goodbyeTime, unless something else is just being written.
+//
+// Source: MQTT 5, 4.13.1.
+func (w *packetWriter) goodbye(code byte) {
+	if !w.TryLock() {
+		return
+	}
+	defer w.Unlock()
+	_ = w.flush([]byte{typeDisconnect << 4, 2, code, 0}, goodbyeTime)
+}
+
+// last returns when the last packet was written, or when the connection was made.
+func (w *packetWriter) last() time.Time { return w.base.Add(time.Duration(w.sent.Load())) }
+
 // packetSize returns the length of the packet that b begins with, once its fixed header is there.
 func packetSize(b []byte) (int, bool) {
-	n, shift := 0, 0
-	for i := 1; i < len(b) && i <= 4; i++ {
-		n |= int(b[i]&0x7F) << shift
-		if b[i] < 0x80 {
-			return 1 + i + n, true
-		}
-		shift += 7
+	if len(b) < 2 {
+		return 0, false
 	}
-	return 0, false
+	n, header := varSize(b[1:])
+	return 1 + header + n, header > 0
 }

@@ -62,6 +62,9 @@ func (p *pings) counts() (sent, answered int64) {
 //
 // Source: MQTT 5, 3.12 and 3.13.
 func (c *Conn) Fence(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("fence: %w", err)
+	}
 	answer, err := c.pings.send()
 	if err != nil {
 		return c.ended("fence", err)
@@ -100,19 +103,26 @@ func (p *pings) Run(ctx context.Context, _ net.Conn, keepAlive uint16) error {
 		case <-timer.C:
 		}
 		now := time.Now()
-		heard, asked := p.c.lastByte(), time.Unix(0, p.c.out.sent.Load())
+		heard, asked := p.c.t.socket.last(), p.c.out.last()
+		if p.c.ahead.full() {
+			heard = now // it is we who do not listen
+		}
 		if silent := now.Sub(heard); silent >= interval*3/2 {
 			err := fmt.Errorf("the broker has been silent for %s", silent.Round(time.Second))
 			p.c.fail(err)
 			return err
 		}
-		if now.Sub(asked) >= interval || (now.Sub(heard) >= interval && asked.Before(heard.Add(interval))) {
+		quiet := heard.Add(interval)
+		if now.Sub(asked) >= interval || (!now.Before(quiet) && asked.Before(quiet)) {
 			if _, err := p.send(); err != nil {
 				return err
 			}
-			asked = time.Now()
+			asked = now
 		}
-		timer.Reset(max(min(asked.Add(interval).Sub(now), heard.Add(interval*3/2).Sub(now)), interval/8))
+		if !now.Before(quiet) {
+			quiet = heard.Add(interval * 3 / 2)
+		}
+		timer.Reset(max(min(asked.Add(interval).Sub(now), quiet.Sub(now)), interval/8))
 	}
 }
 

@@ -82,3 +82,22 @@ func serverInfo(id string, keepAlive time.Duration, ca *paho.Connack) ServerInfo
 	}
 	return s
 }
+
+// Server returns what the CONNACK said.
+func (c *Conn) Server() ServerInfo { return c.server }
+
+// Stats returns what was counted so far. It is cheap, and may be called from any goroutine.
+func (c *Conn) Stats() Stats {
+	s := Stats{
+		WireBytes: c.t.socket.bytes.Load(), ReadCalls: c.t.socket.reads.Load(), Publications: c.publications.Load(),
+	}
+	s.Backlog, s.Stalled, s.StalledFor = c.ahead.figures()
+	s.PingsSent, s.PingsAnswered = c.pings.counts()
+	if s.WireBytes > 0 {
+		s.LastByte = c.t.socket.last()
+	}
+	if ms := c.lastAt.Load(); ms != 0 {
+		s.LastPublication = time.UnixMilli(ms)
+	}
+	return s
+}

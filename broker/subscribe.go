@@ -30,6 +30,7 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 			Topic: s.Filter, QoS: s.QoS, RetainHandling: s.RetainHandling, NoLocal: s.NoLocal, RetainAsPublished: s.RetainAsPublished,
 		})
 	}
+	c.note(subs)
 	var ack *paho.Suback
 	err := c.request(ctx, "subscribe", func(ctx context.Context) (err error) {
 		ack, err = c.client.Subscribe(ctx, packet)
@@ -46,6 +47,18 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(ack.Reasons), len(subs))
 	}
 	return grants, nil
+}
+
+// note remembers the lowest QoS that was ever subscribed to: a delivery at QoS 0 tells the stored QoS only where no
+// subscription asked for QoS 0.
+func (c *Conn) note(subs []Subscription) {
+	for _, s := range subs {
+		if s.QoS == 0 {
+			c.asked.Store(askedAt0)
+			return
+		}
+	}
+	c.asked.CompareAndSwap(0, askedAbove0)
 }
 
 // Unsubscribe sends one UNSUBSCRIBE for all of filters. It returns nil when every one was answered with success or
@@ -93,7 +106,7 @@ func (c *Conn) request(ctx context.Context, what string, f func(context.Context)
 			case <-timer.C:
 			}
 			// While bytes arrive the answer may be behind them: some brokers send a whole burst before SUBACK.
-			since := c.lastByte()
+			since := c.t.socket.last()
 			if since.Before(start) {
 				since = start
 			}

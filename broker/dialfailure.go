@@ -1,0 +1,183 @@
+package broker
+
+// Why no connection could be made, in one sentence: the network, TLS, WebSocket.
+// What the server's MQTT said is in connectfailure.go.
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// failed returns a ConnectError whose sentence is made from format; the arguments are escaped already or harmless.
+func failed(stage Stage, err error, format string, args ...any) *ConnectError {
+	return &ConnectError{Stage: stage, Err: err, text: fmt.Sprintf(format, args...)}
+}
+
+// stopped returns the error of an attempt that ctx ended, or that ran into a time limit of the system, and nil for
+// any other.
+func stopped(ctx context.Context, cfg Config, stage Stage, err error, did string) *ConnectError {
+	var timeout net.Error
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return failed(stage, ctx.Err(), "the connect was called off")
+	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return failed(stage, errors.Join(err, ctx.Err()), "%s within %s", did, cfg.Timeout)
+	}
+	return nil
+}
+
+func dialFailed(ctx context.Context, cfg Config, a address, err error) error {
+	var name *net.DNSError
+	if errors.As(err, &name) && ctx.Err() == nil {
+		if name.IsNotFound {
+			return failed(StageDial, err, "the name %s is not found", plain(a.host))
+		}
+		return failed(StageDial, err, "the name %s could not be looked up: %s", plain(a.host), plain(name.Err))
+	}
+	if e := stopped(ctx, cfg, StageDial, err, a.String()+" did not answer"); e != nil {
+		return e
+	}
+	unix := a.network == "unix"
+	switch {
+	case unix && errors.Is(err, fs.ErrNotExist):
+		return failed(StageDial, err, "there is no socket at %s", a)
+	case unix && errors.Is(err, fs.ErrPermission):
+		return failed(StageDial, err, "the socket %s may not be opened by this user", a)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return failed(StageDial, err, "%s refused the connection: nothing listens there", a)
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return failed(StageDial, err, "there is no route to %s", a)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return failed(StageDial, err, "no connection to %s: %s", a, plain(err.Error()))
+}
+
+func tlsFailed(ctx context.Context, cfg Config, a address, err error) error {
+	if e := stopped(ctx, cfg, StageTLS, err, a.String()+" did not answer the TLS handshake"); e != nil {
+		return e
+	}
+	var (
+		name    x509.HostnameError
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		record  tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &name):
+		return failed(StageTLS, err, "the certificate of %s is for %s, not for %s", a, offered(name.Certificate), quoted(name.Host))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return failed(StageTLS, err, "the certificate of %s %s", a, validity(invalid.Cert, cfg.Clock()))
+	case errors.As(err, &invalid):
+		return failed(StageTLS, err, "the certificate of %s is not valid: %s", a, plain(invalid.Error()))
+	case errors.As(err, &unknown):
+		return failed(StageTLS, err, "the certificate of %s is signed by %s, an authority that is not known here; name its CA file", a, issuer(unknown.Cert))
+	case errors.As(err, &record):
+		if strings.HasPrefix("HTTP/", string(record.RecordHeader[:])) {
+			return failed(StageTLS, err, "%s is an HTTP server without TLS, not an MQTT broker", a)
+		}
+		return failed(StageTLS, err, "%s does not speak TLS; for a plain port use mqtt:// or ws://", a)
+	case closedByPeer(err):
+		return failed(StageTLS, err, "%s closed the connection in the TLS handshake; it may be a plain port, for which use mqtt:// or ws://", a)
+	}
+	if text := alertText(err); text != "" {
+		return failed(StageTLS, err, "%s %s", a, text)
+	}
+	return failed(StageTLS, err, "no TLS with %s: %s", a, plain(err.Error()))
+}
+
+// alertText says what an alert of the server means, and nothing when err is none.
+func alertText(err error) string {
+	var alert tls.AlertError
+	if !errors.As(err, &alert) {
+		return ""
+	}
+	switch uint8(alert) { // RFC 8446, 6
+	case 40, 70, 86:
+		return "found no version or cipher of TLS in common; TLS 1.2 is the oldest that is offered"
+	case 42, 43, 44, 45, 46, 48:
+		return "did not accept our client certificate: " + alert.Error()
+	case 116:
+		return "asks for a client certificate"
+	case 112:
+		return "does not know the server name that was asked for"
+	}
+	return "ended TLS with an alert: " + plain(alert.Error())
+}
+
+// offered lists the names in a certificate.
+func offered(c *x509.Certificate) string {
+	names := append([]string(nil), c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 && c.Subject.CommonName != "" {
+		return "the common name " + quoted(c.Subject.CommonName) + " alone, which is not checked any more"
+	}
+	if len(names) == 0 {
+		return "no name at all"
+	}
+	more := ""
+	if len(names) > 5 {
+		names, more = names[:5], fmt.Sprintf(" and %d more", len(names)-5)
+	}
+	for i, n := range names {
+		names[i] = quoted(n)
+	}
+	return strings.Join(names, ", ") + more
+}
+
+func issuer(c *x509.Certificate) string {
+	switch {
+	case c == nil:
+		return "nobody we know"
+	case c.Issuer.String() == c.Subject.String():
+		return "itself"
+	case c.Issuer.CommonName != "":
+		return quoted(c.Issuer.CommonName)
+	}
+	return quoted(c.Issuer.String())
+}
+
+// validity says when a certificate was, or will be, valid.
+func validity(c *x509.Certificate, now time.Time) string {
+	const day = "2006-01-02 15:04 UTC"
+	if now.Before(c.NotBefore) {
+		return "is not valid before " + c.NotBefore.UTC().Format(day) + "; the clock here says " + now.UTC().Format(day)
+	}
+	return "expired on " + c.NotAfter.UTC().Format(day) + "; the clock here says " + now.UTC().Format(day)
+}
+
+func webSocketFailed(ctx context.Context, cfg Config, a address, err error) error {
+	if e := stopped(ctx, cfg, StageProtocol, err, a.String()+" did not answer the WebSocket request"); e != nil {
+		return e
+	}
+	var refused *refusedUpgrade
+	switch {
+	case errors.As(err, &refused):
+		return failed(StageProtocol, err, "%s answered the WebSocket request with %s; check the path", a, refused)
+	case closedByPeer(err):
+		return failed(StageProtocol, err, "%s closed the connection on the WebSocket request; it may not be a WebSocket port", a)
+	}
+	if text := alertText(err); text != "" {
+		return failed(StageTLS, err, "%s %s", a, text)
+	}
+	return failed(StageProtocol, err, "no WebSocket with %s: %s", a, plain(err.Error()))
+}
+
+// closedByPeer reports whether err says that the other side ended the connection.
+func closedByPeer(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
