@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// burst is the size from which on a read counts as part of a burst: then nothing is waited for.
-	burst = 64 << 10
+	// burstRead is the size from which on a read counts as part of a burst: then nothing is waited for.
+	burstRead = 64 << 10
 	// shortNap after a small read lets a few packets gather: one wake-up and one acknowledgement for many.
 	shortNap = time.Millisecond
 	// longNap is reached where a live stream comes steadily.
@@ -30,7 +30,7 @@ func (p *pace) after(s *socket, room int, waited time.Duration) time.Duration {
 		return 0
 	}
 	p.reads = reads
-	if s.size >= burst || s.size >= room {
+	if s.size >= burstRead || s.size >= room {
 		p.nap = 0
 		return 0
 	}
