@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/eclipse/paho.golang/paho"
+
+	"retainscope/broker"
+	"retainscope/inventory"
+)
+
+// stores says which subscribers keep what they receive.
+var stores = map[string]string{
+	"mosquitto_sub": "no", "raw": "no", "retainscope": "yes", "paho+map": "yes", "mqtt.js+map": "yes",
+}
+
+// child runs one subscriber of our own in a process of its own and prints its account on one line.
+func child(ctx context.Context, kind string, args []string) error {
+	addr := args[0]
+	want, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	limit := 120 * time.Second
+	if len(args) > 2 {
+		if limit, err = time.ParseDuration(args[2]); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	switch kind {
+	case "live":
+		return childLive(ctx, addr, limit-time.Second)
+	case "retainscope":
+		return childOurs(ctx, addr, want)
+	case "raw":
+		return childRaw(ctx, addr, want)
+	case "paho+map":
+		return childPaho(ctx, addr, want)
+	default:
+		return fmt.Errorf("unknown subscriber %q", kind)
+	}
+}
+
+func account(start time.Time, got int, note string) error {
+	_, err := fmt.Fprintf(os.Stdout, "wall_us=%d got=%d note=%s\n", time.Since(start).Microseconds(), got, strings.ReplaceAll(note, " ", "_"))
+	return err
+}
+
+// childOurs holds the whole store with the connection and the inventory that the program ships.
+func childOurs(ctx context.Context, addr string, want int) error {
+	inv := inventory.New(inventory.Options{})
+	start := time.Now()
+	full := make(chan struct{})
+	var closed atomic.Bool
+	var got atomic.Int64
+	deliver := func(batch []inventory.Publication) {
+		inv.Apply(batch)
+		if got.Add(int64(len(batch))) >= int64(want) && closed.CompareAndSwap(false, true) {
+			close(full)
+		}
+	}
+	c, err := broker.Dial(ctx, broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, deliver, inventory.Replay)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Subscribe(ctx, []broker.Subscription{{Filter: "#"}}); err != nil {
+		return err
+	}
+	fence := make(chan error, 1)
+	go func() { fence <- c.Fence(ctx) }()
+	note := "full"
+	select {
+	case <-full:
+	case err := <-fence:
+		note = fmt.Sprintf("fence:%v", err)
+	case <-c.Done():
+		note = "ended"
+	case <-ctx.Done():
+		note = "timeout"
+	}
+	if err := account(start, int(inv.Counts().Topics), note); err != nil {
+		return err
+	}
+	return nil
+}
+
+// childRaw decodes just enough of each packet to count it and keeps nothing: what the broker and the line can give.
+func childRaw(ctx context.Context, addr string, want int) error {
+	start := time.Now()
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = nc.Close() })()
+	if _, err := nc.Write([]byte("\x10\x13\x00\x04MQTT\x05\x02\x00\x00\x00\x00\x06rawsub\x82\x07\x00\x01\x00\x00\x01#\x00")); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(nc, 1<<18)
+	got, topics := 0, 0
+	for got < want {
+		kind, err := r.ReadByte()
+		if err != nil {
+			return account(start, got, err.Error())
+		}
+		n, err := binary.ReadUvarint(r)
+		if err != nil {
+			return account(start, got, err.Error())
+		}
+		if kind>>4 == 3 {
+			got++
+			head, err := r.Peek(2)
+			if err != nil {
+				return account(start, got, err.Error())
+			}
+			topics += int(binary.BigEndian.Uint16(head))
+		}
+		if _, err := r.Discard(int(n)); err != nil && err != io.EOF {
+			return account(start, got, err.Error())
+		}
+	}
+	return account(start, got, fmt.Sprintf("topic-bytes:%d", topics))
+}
+
+// childPaho is the library as it comes, with a map of exact copies.
+func childPaho(ctx context.Context, addr string, want int) error {
+	type entry struct {
+		payload []byte
+		expiry  *uint32
+		at      time.Time
+	}
+	start := time.Now()
+	nc, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	held := map[string]*entry{}
+	full := make(chan struct{})
+	gone := make(chan struct{})
+	c := paho.NewClient(paho.ClientConfig{Conn: nc,
+		OnClientError: func(error) { close(gone) },
+		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
+			held[p.Packet.Topic] = &entry{payload: append([]byte(nil), p.Packet.Payload...), expiry: p.Packet.Properties.MessageExpiry, at: time.Now()}
+			if len(held) == want {
+				close(full)
+			}
+			return true, nil
+		}}})
+	if _, err := c.Connect(ctx, &paho.Connect{CleanStart: true, KeepAlive: 300, ClientID: "pahomap"}); err != nil {
+		return err
+	}
+	if _, err := c.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: "#"}}}); err != nil {
+		return err
+	}
+	select {
+	case <-full:
+		return account(start, want, "full")
+	case <-gone:
+		return account(start, 0, "ended")
+	case <-ctx.Done():
+		return account(start, 0, "timeout")
+	}
+}
