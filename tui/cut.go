@@ -21,7 +21,7 @@ func (m measure) more() string {
 }
 
 // cut appends b to dst in at most width cells and returns dst, the cells used, and whether all of b is in it.
-func (m measure) cut(dst, b []byte, width int, as reading) ([]byte, int, bool) {
+func (m measure) cut(dst, b []byte, width int, as textKind) ([]byte, int, bool) {
 	if width < 1 {
 		return dst, 0, len(b) == 0
 	}
@@ -45,7 +45,7 @@ func (m measure) cut(dst, b []byte, width int, as reading) ([]byte, int, bool) {
 }
 
 // cutMiddle is cut with the mark in the middle: names that begin alike are told apart by their ends.
-func (m measure) cutMiddle(dst, b []byte, width int, as reading) ([]byte, int, bool) {
+func (m measure) cutMiddle(dst, b []byte, width int, as textKind) ([]byte, int, bool) {
 	start := len(dst)
 	dst, used, whole := m.cut(dst, b, width, as)
 	if whole || width < 12 {
@@ -58,7 +58,7 @@ func (m measure) cutMiddle(dst, b []byte, width int, as reading) ([]byte, int, b
 
 // tail returns the end of b in at most width cells. It looks at a bounded piece of b; the piece may begin inside a
 // cluster, so its first one is left out.
-func (m measure) tail(b []byte, width int, as reading) ([]byte, int) {
+func (m measure) tail(b []byte, width int, as textKind) ([]byte, int) {
 	piece := b
 	if limit := 16*width + 64; len(b) > limit {
 		piece = b[len(b)-limit:]
@@ -87,8 +87,17 @@ func (m measure) tail(b []byte, width int, as reading) ([]byte, int) {
 	return text[from:], used
 }
 
+// tailText returns all of b where it fits into width cells, else the mark of a cut and the end of b.
+func (m measure) tailText(b []byte, width int) ([]byte, int) {
+	if out, w, whole := m.cut(nil, b, width, asText); whole {
+		return out, w
+	}
+	out, w := m.tail(b, width-1, asText)
+	return append([]byte(m.more()), out...), w + 1
+}
+
 // from returns a scanner of b that begins at off, a place where wrap broke.
-func (m measure) from(b []byte, off int, as reading) scanner {
+func (m measure) from(b []byte, off int, as textKind) scanner {
 	s := scanner{m: m, b: b, i: off, as: as, lead: as == asName}
 	for i := off - 1; i >= 0 && b[i] != '/'; i-- {
 		if b[i] != ' ' {
@@ -100,7 +109,7 @@ func (m measure) from(b []byte, off int, as reading) scanner {
 }
 
 // line appends the cells of b from off to end, a line as wrap made it, and returns dst and the cells used.
-func (m measure) line(dst, b []byte, off, end int, as reading) ([]byte, int) {
+func (m measure) line(dst, b []byte, off, end int, as textKind) ([]byte, int) {
 	s := m.from(b, off, as)
 	used := 0
 	for s.i < end && s.more() {
@@ -116,7 +125,7 @@ func (m measure) line(dst, b []byte, off, end int, as reading) ([]byte, int) {
 
 // wrap returns the offsets in b at which the lines of a column of width cells begin; a newline ends a line and belongs
 // to it. An empty b has one line. The offsets stop when there are more than limit lines.
-func (m measure) wrap(b []byte, width, limit int, as reading) []int {
+func (m measure) wrap(b []byte, width, limit int, as textKind) []int {
 	lines := []int{0}
 	if width < 1 {
 		return lines

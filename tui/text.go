@@ -10,13 +10,13 @@ import (
 // Here stands the one road by which a byte from the wire reaches a terminal: cluster by cluster, everything that is not
 // plainly visible turned into an escape made of ASCII.
 
-// reading says what kind of text the bytes are, and so which plain characters need a mark of their own.
-type reading uint8
+// textKind says what kind of text the bytes are, and so which plain characters need a mark of their own.
+type textKind uint8
 
 const (
 	// asName is for topics and everything else where two byte strings must never look the same: a backslash is
 	// doubled, spaces at the ends of a topic level are shown as \x20.
-	asName reading = iota
+	asName textKind = iota
 	// asText is for payloads and sentences: a backslash stands for itself, spaces at the end of a line are shown.
 	asText
 )
@@ -78,7 +78,7 @@ type scanner struct {
 	m    measure
 	b    []byte
 	i    int
-	as   reading
+	as   textKind
 	lead bool // only spaces were seen since the level began
 	// A run of spaces is looked at once, not once for each of its spaces.
 	runEnd     int

@@ -227,8 +227,8 @@ func FuzzCut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte, width uint8) {
 		for _, m := range []measure{{}, {method: ansi.GraphemeWidth}, {ascii: true}} {
-			for _, as := range []reading{asName, asText} {
-				for i, cut := range []func([]byte, []byte, int, reading) ([]byte, int, bool){m.cut, m.cutMiddle} {
+			for _, as := range []textKind{asName, asText} {
+				for i, cut := range []func([]byte, []byte, int, textKind) ([]byte, int, bool){m.cut, m.cutMiddle} {
 					out, w, _ := cut(nil, b, int(width), as)
 					safe(t, string(out))
 					// The renderer counts the same text between our own: the sum must be the same.

@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// What keys do that is not about one pane alone.
+
+// key gives a key to whoever has the keys: a dialog, the filter line, or the screen.
+func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "ctrl+c":
+		return m.leave()
+	case "ctrl+z":
+		return tea.Suspend
+	case "ctrl+l":
+		return tea.ClearScreen
+	}
+	switch {
+	case m.dialog != nil:
+		d := m.dialog
+		chosen, over := d.answer(msg.String())
+		if !over {
+			return nil
+		}
+		m.dialog = nil
+		if chosen < 0 {
+			return nil
+		}
+		return d.then(m, chosen)
+	case m.filter.active:
+		return m.edit(msg)
+	}
+	c := m.command(msg)
+	if c == nil {
+		return nil
+	}
+	if c.off != nil {
+		if why := c.off(m); why != "" {
+			m.tell(notable, c.keys.Help().Key+" is off: "+why)
+			return nil
+		}
+	}
+	return c.do(m)
+}
+
+// move moves the cursor of the list, or scrolls what is shown.
+func (m *model) move(rows int) tea.Cmd {
+	switch m.scope() {
+	case inPage:
+		m.page.scroll += rows
+		m.page.clamp(m.lay.body)
+	case inDetail:
+		m.detail.scroll += rows
+		m.detail.clamp(m.lay.body)
+	default:
+		return m.moveCursor(rows)
+	}
+	return nil
+}
+
+// jump goes to an end of the list, or of what is shown.
+func (m *model) jump(last bool) tea.Cmd {
+	to := 0
+	if last {
+		to = 1 << 40
+	}
+	switch m.scope() {
+	case inPage:
+		m.page.scroll = to
+		m.page.clamp(m.lay.body)
+	case inDetail:
+		m.detail.scroll = to
+		m.detail.clamp(m.lay.body)
+	default:
+		return m.jumpCursor(last)
+	}
+	return nil
+}
+
+// screenful is how far a page key goes: one line less than is seen.
+func (m *model) screenful() int {
+	n := m.lay.body
+	if m.scope() == inList {
+		n = m.lay.lines
+	}
+	return max(1, n-1)
+}
+
+// show goes to another screen.
+func (m *model) show(s screen) tea.Cmd {
+	if s == helpPage && m.screen != helpPage {
+		m.helpFrom = m.screen
+	}
+	if m.screen != s {
+		m.page.scroll = 0
+	}
+	m.screen = s
+	return nil
+}
+
+func (m *model) cycleView() tea.Cmd {
+	d := &m.detail
+	if d.view == viewBest {
+		// The first key must change what is seen.
+		d.view = d.body.view
+	}
+	if d.view++; d.view > viewHex {
+		d.view = viewText
+	}
+	return nil
+}
+
+func (m *model) togglePause() tea.Cmd {
+	if !m.paused.IsZero() {
+		m.paused = time.Time{}
+		return nil
+	}
+	m.paused = m.o.Now()
+	m.tell(notable, "The picture is held still; watching goes on. p again moves on.")
+	return nil
+}
+
+// leave ends the screen; what runs is stopped by the context that ends with it.
+func (m *model) leave() tea.Cmd {
+	if m.job != nil {
+		m.job.cancel()
+	}
+	return tea.Quit
+}

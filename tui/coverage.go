@@ -1,0 +1,254 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// What the list may claim, in full: the claim and its rule, the grants, what explains a gap, what can be done.
+
+// emptyWords says why there is no row. That a store is empty is never claimed: silence has more than one reason.
+func (m *model) emptyWords() []string {
+	switch {
+	case m.list.l == nil:
+		return []string{"Putting the topics in order."}
+	case m.filter.filter != nil && m.sum.Topics > 0:
+		return []string{"No topic passes the filter; " + number(m.sum.Topics) + " are held. esc clears the filter."}
+	case m.link.State == inventory.Lost:
+		return []string{"The connection is lost and nothing was held. The next attempt is made by itself; r scans again once it stands."}
+	}
+	refused, granted := 0, 0
+	for _, g := range m.cov.Grants {
+		if g.Refused() {
+			refused++
+		} else {
+			granted++
+		}
+	}
+	if refused > 0 && granted == 0 {
+		out := []string{"The broker refused what was asked for, so nothing can be seen. That is not an empty store."}
+		for _, g := range m.cov.Grants {
+			out = append(out, Printable([]byte(g.Filter))+": "+grantWords(g.Code))
+		}
+		return append(out, "This login may be allowed to read parts: start with a filter it may read, such as --filter 'home/#', or with another user.")
+	}
+	if m.link.State == inventory.Connecting {
+		return []string{"Connecting to the broker."}
+	}
+	if m.link.Scanning || m.cov.Claim == inventory.Scanning {
+		out := []string{"Asking the broker for every retained message. Nothing came yet."}
+		if m.link.Progress != "" {
+			out = append(out, "Now: "+m.link.Progress+".")
+		}
+		return append(out, "Rows appear as they come; every key works meanwhile. q leaves.")
+	}
+	out := []string{"The broker replayed nothing. That has more than one reason:"}
+	if m.cov.Known > 0 {
+		out = append(out, "The broker itself counts "+number(m.cov.Known)+" retained messages, so something is there that this login was not shown.")
+	} else if m.cov.Known == 0 {
+		out = append(out, "The broker itself counts none, which speaks for an empty store.")
+	}
+	out = append(out,
+		"- the store is empty;",
+		"- permissions hide what is in it: a broker does not say so;",
+		"- this broker does not replay retained messages to wildcard filters; then rows appear once their topic is published.")
+	for _, n := range m.cov.Notes {
+		out = append(out, n)
+	}
+	return out
+}
+
+// reasonCodes are the SUBACK reason codes by name.
+//
+// Source: MQTT 5, 3.9.3.
+var reasonCodes = map[byte]string{
+	0x00: "granted QoS 0", 0x01: "granted QoS 1", 0x02: "granted QoS 2", 0x80: "unspecified error", 0x83: "implementation specific error",
+	0x87: "not authorized", 0x8F: "topic filter invalid", 0x91: "packet identifier in use", 0x97: "quota exceeded",
+	0x9E: "shared subscriptions not supported", 0xA1: "subscription identifiers not supported", 0xA2: "wildcard subscriptions not supported",
+}
+
+func grantWords(code byte) string {
+	name, ok := reasonCodes[code]
+	if !ok {
+		name = "a code the standard does not name"
+	}
+	if code >= 0x80 {
+		name = "refused, " + name
+	}
+	return fmt.Sprintf("%s (0x%02X)", name, code)
+}
+
+func (m *model) writeCoverage(w *writer) {
+	p := &w.p
+	c := m.cov
+	words, style := m.claimWords()
+	line := w.begin()
+	line.sayIn(p.pal.strong, "What this list may claim: ")
+	line.sayIn(style, words)
+	w.end()
+	if c.Rule != "" {
+		w.text("", asSentence(c.Rule))
+	}
+	w.text(p.pal.dim, claimMeaning(c.Claim))
+	w.blank()
+	const label = 20
+	seen := counted(c.Seen, "retained topic")
+	switch {
+	case c.Known < 0:
+		seen += "; the broker does not tell how many it holds"
+	default:
+		seen += " of " + number(c.Known) + " known to the broker"
+		if c.KnownFrom != "" {
+			seen += " (" + c.KnownFrom + ")"
+		}
+	}
+	w.item("seen", label, "", seen)
+	if n := c.Missing(); n > 0 {
+		w.item("not seen", label, p.pal.bad, number(n))
+	}
+	if c.Dropped >= 0 {
+		w.item("dropped by broker", label, "", number(c.Dropped)+" messages during the scan, by its own counter")
+	}
+	if c.Discarded > 0 {
+		w.item("dropped by us", label, p.pal.bad, number(c.Discarded)+" messages, because the read-ahead was full")
+	}
+	if c.WireBytes > 0 {
+		w.item("on the wire", label, "", size(c.WireBytes)+" for the scan")
+	}
+	if c.Slices > 0 {
+		w.item("slices", label, "", number(int64(c.Slices))+" parts were asked for one by one")
+	}
+	if !c.StartedAt.IsZero() {
+		scan := "began " + instant(c.StartedAt, m.now)
+		if !c.EndedAt.IsZero() {
+			scan += ", took " + exact(c.EndedAt.Sub(c.StartedAt))
+		}
+		w.item("scan", label, "", scan)
+	}
+	m.writeStore(w, label)
+	w.title("Asked for")
+	for _, g := range c.Grants {
+		style := ""
+		if g.Refused() {
+			style = p.pal.bad
+		}
+		w.item(Printable([]byte(g.Filter)), label, style, grantWords(g.Code))
+	}
+	if len(c.Grants) == 0 {
+		w.text(p.pal.dim, "Nothing was answered yet.")
+	}
+	m.writeReasons(w)
+}
+
+// writeStore says what is held of what was seen.
+func (m *model) writeStore(w *writer, label int) {
+	s := m.sum
+	w.item("payload bytes", label, "", size(s.Bytes)+", of which "+size(s.KeptBytes)+" are kept")
+	if s.Cut > 0 {
+		w.item("payloads cut", label, w.p.pal.warn, number(s.Cut)+"; their length and digest are whole")
+	}
+}
+
+func (m *model) writeReasons(w *writer) {
+	c := m.cov
+	p := &w.p
+	if c.Missing() > 0 || len(c.Gaps) > 0 {
+		w.title("What explains the difference")
+		for _, g := range c.Gaps {
+			count := "some"
+			if g.Count >= 0 {
+				count = number(g.Count)
+			}
+			w.item(count, 8, "", asSentence(g.Text))
+		}
+		if len(c.Gaps) == 0 {
+			w.text(p.pal.bad, "Unexplained.")
+		}
+	}
+	if len(c.Away) > 0 {
+		w.title("Not watched")
+		for _, s := range c.Away {
+			text := instant(s.From, m.now) + " until now"
+			if !s.To.IsZero() {
+				text = instant(s.From, m.now) + " to " + instant(s.To, m.now) + ", " + exact(s.To.Sub(s.From).Round(time.Second))
+			}
+			w.text("", text)
+		}
+		w.text(p.pal.dim, "What was published and cleared in between was not seen.")
+	}
+	if len(c.Remedies) > 0 {
+		w.title("What can be done")
+		for _, r := range c.Remedies {
+			w.item("-", 2, "", r)
+		}
+	}
+	if len(c.Notes) > 0 {
+		w.title("About this broker")
+		for _, n := range c.Notes {
+			w.item("-", 2, "", n)
+		}
+	}
+	w.title("What no scan can show")
+	w.text(p.pal.dim, "A quiet subscriber is bounded evidence, not proof of absence: permissions, names that begin with $, refused filters and the broker's own queue limits can hide topics. A stored QoS is not visible at QoS 0.")
+}
+
+// asSentence gives a phrase its capital and its full stop.
+func asSentence(s string) string {
+	if s == "" {
+		return s
+	}
+	if s[0] >= 'a' && s[0] <= 'z' {
+		s = string(s[0]-'a'+'A') + s[1:]
+	}
+	if last := s[len(s)-1]; last != '.' && last != '!' && last != '?' {
+		s += "."
+	}
+	return s
+}
+
+// claimMeaning says what the claim is worth.
+func claimMeaning(c inventory.Claim) string {
+	switch c {
+	case inventory.Verified:
+		return "A count that is not ours agrees, or the broker's dropped counter did not move over a full interval after the burst."
+	case inventory.NoSignOfLoss:
+		return "The burst ended by the rule and was smaller than what any broker was seen to lose from. There was no independent count."
+	case inventory.Unverified:
+		return "More came than some brokers deliver without loss, and there is no count to hold it against."
+	case inventory.Incomplete:
+		return "There is evidence that topics are missing from this list."
+	}
+	return "The scan has not ended; the list is what came so far."
+}
+
+// writeEvents lists what happened while we watched, newest first.
+func (m *model) writeEvents(w *writer) {
+	p := w.begin()
+	p.sayIn(p.pal.strong, "What happened while we watched")
+	p.sayIn(p.pal.dim, "  newest first, the last "+number(maxEvents)+" at most")
+	w.end()
+	if len(m.events) == 0 {
+		w.text(w.p.pal.dim, "Nothing yet: no retained topic appeared, changed or went since watching began.")
+	}
+	for i := len(m.events) - 1; i >= 0; i-- {
+		e := m.events[i]
+		p := w.begin()
+		p.sayIn(p.pal.dim, millis(e.At, m.now))
+		p.to(max(p.x+2, w.left+10))
+		style := ""
+		switch e.Kind {
+		case inventory.Cleared, inventory.FellToNever:
+			style = p.pal.warn
+		case inventory.Expired, inventory.Gone:
+			style = p.pal.dim
+		}
+		p.sayIn(style, e.Kind.String())
+		p.to(max(p.x+2, w.left+32))
+		var used int
+		p.buf, used, _ = p.m.cutMiddle(p.buf, e.Topic, p.left(), asName)
+		p.x += used
+		w.end()
+	}
+}

@@ -1,0 +1,249 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// One frame, from top to bottom.
+
+// draw makes the frame for the instant now.
+func (m *model) draw(now time.Time) {
+	p := &m.pen
+	p.start()
+	m.changes = m.now.Add(time.Hour)
+	if !m.paused.IsZero() {
+		m.changes = now.Add(time.Hour)
+	}
+	if m.lay.tiny {
+		m.drawTiny()
+	} else {
+		m.drawHeader()
+		m.drawBody()
+		m.drawFooter(now)
+	}
+	if string(p.buf) != m.frame {
+		m.frame = string(p.buf)
+	}
+}
+
+func (m *model) drawTiny() {
+	p := &m.pen
+	p.right = m.lay.w
+	if m.w > 0 {
+		// Before the terminal told its size there is nothing to say.
+		p.say("too small: 32x7 is the least")
+	}
+}
+
+func (m *model) drawBody() {
+	p := &m.pen
+	l := m.lay
+	p.right = l.w
+	switch {
+	case m.dialog != nil:
+		m.drawLines(m.dialog.lines(m), 0)
+	case m.screen != topics:
+		m.page.build(m)
+		m.page.draw(p, l.body)
+	case m.focus && !l.wide:
+		m.detail.build(m, l.pane)
+		m.detail.draw(p, l.body, l.w)
+	default:
+		m.drawTopics()
+	}
+}
+
+// drawLines writes ready lines from the given one on and fills the body.
+func (m *model) drawLines(lines []pageLine, from int) {
+	p := &m.pen
+	for y := range m.lay.body {
+		if i := from + y; i < len(lines) {
+			p.ready(lines[i])
+		}
+		p.nl()
+	}
+}
+
+func (m *model) drawTopics() {
+	p := &m.pen
+	l := m.lay
+	width := l.list
+	if l.wide {
+		width-- // a cell between the last column and the wall
+	}
+	c := columnsFor(width)
+	var empty []pageLine
+	if len(m.list.rows) == 0 {
+		empty = prose(p, m.emptyWords(), l.list-2, 1)
+	}
+	if l.wide {
+		m.detail.build(m, l.pane)
+	}
+	for y := range l.body {
+		p.right = l.list
+		row := y
+		if l.tall {
+			row--
+		}
+		switch {
+		case row < 0:
+			m.drawHeadings(c)
+		case empty != nil:
+			if i := row - 1; i >= 0 && i < len(empty) {
+				p.ready(empty[i])
+			}
+		case row < len(m.list.rows):
+			m.drawRow(&m.list.rows[row], c, row == m.list.line)
+		}
+		if l.wide {
+			p.held = false
+			p.in("")
+			p.to(l.list)
+			p.right = l.w
+			style := p.pal.dim
+			if m.focus {
+				style = p.pal.strong
+			}
+			p.sayIn(style, p.g.wall)
+			m.detail.drawLine(p, y)
+		}
+		p.nl()
+	}
+}
+
+// drawFooter writes the rule, which also carries what was just said, and the keys.
+func (m *model) drawFooter(now time.Time) {
+	p := &m.pen
+	p.right = m.lay.w
+	said, style := m.said(now)
+	if m.lay.tall {
+		p.in(p.pal.dim)
+		if said == "" {
+			said, style = m.place(), p.pal.dim
+		}
+		if said != "" {
+			p.say(strings.Repeat(p.g.rule, 2) + " ")
+			p.in(style)
+			p.sentence(said)
+			p.in(p.pal.dim)
+			p.say(" ")
+		}
+		p.fill(p.g.rule)
+		p.nl()
+	} else if m.filter.active || said == "" && m.filter.set() && m.scope() == inList {
+		p.to(1)
+		m.drawFilterText()
+		return
+	} else if said != "" {
+		p.to(1)
+		p.in(style)
+		p.sentence(said)
+		p.in("")
+		return
+	}
+	p.to(1)
+	p.facts(m.footer(), m.lay.w-2, 2, "")
+}
+
+// footer lists the keys that work here, the most needed last to go.
+func (m *model) footer() []fact {
+	p := &m.pen
+	if m.dialog != nil {
+		return []fact{{text: p.g.updown + " choose", rank: 3}, {text: "enter do it", rank: 4}, {text: "esc back", rank: 5}}
+	}
+	if m.filter.active {
+		return []fact{{text: "enter keep", rank: 5}, {text: "esc clear", rank: 4}, {text: p.g.updown + " move", rank: 3}, {text: "ctrl+u empty", rank: 2}}
+	}
+	here := m.scope()
+	all := []fact{}
+	switch here {
+	case inList:
+		if len(m.list.rows) == 0 {
+			break
+		}
+		all = append(all, fact{text: p.g.updown + " move", rank: 8})
+		if m.list.spec.Tree {
+			all = append(all, fact{text: p.g.leftright + " fold", rank: 5})
+		}
+		all = append(all, fact{text: "enter detail", rank: 8})
+		if m.lay.w < 60 {
+			all[len(all)-1].text = "enter"
+		}
+	default:
+		all = append(all, fact{text: p.g.updown + " scroll", rank: 8})
+	}
+	if here == inDetail {
+		all = append(all, fact{text: "n/N next/before", rank: 7})
+	}
+	for i := range m.commands {
+		c := &m.commands[i]
+		if c.short == "" || c.where&here == 0 || c.off != nil && c.off(m) != "" {
+			continue
+		}
+		if here == inPage && c.shows == m.screen {
+			continue
+		}
+		rank := c.rank
+		if c.own&here != 0 {
+			rank += 4
+		}
+		all = append(all, fact{text: c.short, rank: rank})
+	}
+	if m.job != nil {
+		all = append([]fact{{text: "esc stop", rank: 11}}, all...)
+	}
+	return all
+}
+
+// place says where the cursor is in what.
+func (m *model) place() string {
+	l := &m.list
+	if m.screen != topics || l.l == nil {
+		return ""
+	}
+	n := int64(l.l.Len())
+	text := counted(n, "topic")
+	if i := l.l.Index(l.cur); i >= 0 && n > 0 {
+		text = number(int64(i)+1) + " of " + number(n)
+	}
+	if len(m.events) > 0 {
+		e := m.events[len(m.events)-1]
+		if e.Kind != inventory.Replaced && e.Kind != inventory.Appeared {
+			topic, _ := Cut(e.Topic, 60)
+			text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + topic
+		}
+	}
+	return text
+}
+
+// said is what the last line but one has to say for a while: how a job goes, or a toast.
+func (m *model) said(now time.Time) (string, string) {
+	if m.job != nil {
+		return m.job.progress(), m.pen.pal.warn
+	}
+	if m.toast.text == "" || !now.Before(m.toast.until) {
+		m.toast.text = ""
+		return "", ""
+	}
+	if m.toast.until.Before(m.changes) {
+		m.changes = m.toast.until
+	}
+	return m.toast.text, m.pen.pal.of(m.toast.tone)
+}
+
+// toast is one sentence that goes by itself.
+type toast struct {
+	text  string
+	tone  tone
+	until time.Time
+}
+
+const toastFor = 6 * time.Second
+
+// tell shows a sentence for a while. The text must be printable.
+func (m *model) tell(t tone, text string) {
+	m.toast = toast{text: text, tone: t, until: m.o.Now().Add(toastFor)}
+}

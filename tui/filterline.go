@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/inventory"
+)
+
+// The filter line: one line of text that narrows the list while it is typed.
+
+// mostTyped bounds the text of a filter, also a pasted one.
+const mostTyped = 1000
+
+type filterLine struct {
+	text   []rune
+	at     int // the place of the caret, counted in runes
+	active bool
+	filter *inventory.Filter // of the last text that could be read; nil = everything
+	err    string            // why the present text cannot be read
+	caret  int               // the column of the caret in the last frame
+}
+
+func (f *filterLine) init(text string) {
+	f.text = []rune(text)
+	f.at = len(f.text)
+	f.parse()
+}
+
+// set reports whether a filter is in force or typed.
+func (f *filterLine) set() bool { return f.filter != nil || len(f.text) > 0 }
+
+// parse reads the text and returns whether another filter is in force than before.
+func (f *filterLine) parse() bool {
+	text := strings.TrimSpace(string(f.text))
+	if text == "" {
+		changed := f.filter != nil
+		f.filter, f.err = nil, ""
+		return changed
+	}
+	made, err := inventory.ParseFilter(text)
+	if err != nil {
+		f.err = err.Error()
+		return false
+	}
+	f.err = ""
+	changed := f.filter == nil || f.filter.String() != made.String()
+	f.filter = made
+	return changed
+}
+
+// filterCursor returns where the terminal's cursor belongs, and whether the line is open.
+func (m *model) filterCursor() (x, y int, ok bool) {
+	if !m.filter.active || m.lay.tiny || m.dialog != nil {
+		return 0, 0, false
+	}
+	if m.lay.tall {
+		return m.filter.caret, m.lay.head - 1, true
+	}
+	return m.filter.caret, m.lay.h - 1, true
+}
+
+func (m *model) openFilter() tea.Cmd {
+	m.filter.active = true
+	m.filter.at = len(m.filter.text)
+	return nil
+}
+
+// edit takes a key while the line is open.
+func (m *model) edit(msg tea.KeyPressMsg) tea.Cmd {
+	f := &m.filter
+	switch k := msg.String(); k {
+	case "enter":
+		f.active = false
+		return m.typed()
+	case "esc":
+		f.active = false
+		f.text, f.at = f.text[:0], 0
+		return m.typed()
+	case "up":
+		return m.moveCursor(-1)
+	case "down":
+		return m.moveCursor(1)
+	case "pgup":
+		return m.moveCursor(-m.screenful())
+	case "pgdown":
+		return m.moveCursor(m.screenful())
+	case "left", "ctrl+b":
+		f.at = max(0, f.at-1)
+	case "right", "ctrl+f":
+		f.at = min(len(f.text), f.at+1)
+	case "home", "ctrl+a":
+		f.at = 0
+	case "end", "ctrl+e":
+		f.at = len(f.text)
+	case "backspace", "ctrl+h":
+		return m.erase(max(0, f.at-1), f.at)
+	case "delete", "ctrl+d":
+		return m.erase(f.at, min(len(f.text), f.at+1))
+	case "ctrl+u":
+		return m.erase(0, f.at)
+	case "ctrl+k":
+		return m.erase(f.at, len(f.text))
+	case "ctrl+w":
+		from := f.at
+		for from > 0 && f.text[from-1] == ' ' {
+			from--
+		}
+		for from > 0 && f.text[from-1] != ' ' {
+			from--
+		}
+		return m.erase(from, f.at)
+	default:
+		if msg.Text != "" {
+			return m.insert(msg.Text)
+		}
+	}
+	return nil
+}
+
+// paste takes pasted text, which is heard only while the line is open: nothing pasted is ever taken for keys.
+func (m *model) paste(text string) tea.Cmd {
+	if !m.filter.active || m.dialog != nil {
+		return nil
+	}
+	return m.insert(text)
+}
+
+func (m *model) insert(s string) tea.Cmd {
+	f := &m.filter
+	var add []rune
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			r = ' '
+		}
+		if r != utf8.RuneError && len(f.text)+len(add) < mostTyped {
+			add = append(add, r)
+		}
+	}
+	f.text = append(f.text[:f.at], append(add, f.text[f.at:]...)...)
+	f.at += len(add)
+	return m.typed()
+}
+
+func (m *model) erase(from, to int) tea.Cmd {
+	f := &m.filter
+	f.text = append(f.text[:from], f.text[to:]...)
+	f.at = from
+	return m.typed()
+}
+
+// typed has the list made anew where the text means another filter now.
+func (m *model) typed() tea.Cmd {
+	if !m.filter.parse() {
+		return nil
+	}
+	return m.relist()
+}
+
+// escape stops what runs, and clears the filter where nothing does.
+func (m *model) escape() tea.Cmd {
+	if m.job != nil {
+		m.job.cancel()
+		return nil
+	}
+	m.filter.text, m.filter.at = m.filter.text[:0], 0
+	return m.typed()
+}

@@ -1,0 +1,343 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// The header: which broker, whether it is watched, how much is held, and what that may claim.
+
+func (m *model) drawHeader() {
+	p := &m.pen
+	p.right = m.lay.w
+	m.drawWhere()
+	p.nl()
+	if !m.lay.tall {
+		m.drawShortCounts()
+		p.nl()
+		return
+	}
+	m.drawCounts()
+	p.nl()
+	m.drawClaim()
+	p.nl()
+	if m.lay.note {
+		p.say(" ")
+		p.sayIn(p.pal.dim, "Note: ")
+		p.sentence(m.cov.Notes[0])
+		if n := len(m.cov.Notes); n > 1 {
+			p.sayIn(p.pal.dim, " (+"+number(int64(n-1))+", c)")
+		}
+		p.nl()
+	}
+	m.drawTabs()
+	p.nl()
+}
+
+// drawWhere is the first line: whose store this is, and at its end whether it is watched.
+func (m *model) drawWhere() {
+	p := &m.pen
+	word, state, style := m.state()
+	w := len(state) + 1 + len(word) + 1 // ASCII but for the glyph, which is one cell
+	p.to(1)
+	all := []fact{{text: "retainscope", style: p.pal.strong, rank: 2}}
+	if m.link.URL != "" {
+		all = append(all, fact{text: m.link.URL, rank: 9, wire: true})
+	}
+	if m.link.Insecure {
+		all = append(all, fact{text: "INSECURE: certificate not checked", short: "INSECURE", style: p.pal.bad, rank: 10})
+	}
+	if m.link.Broker != "" {
+		all = append(all, fact{text: strings.Replace(m.link.Broker, " version ", " ", 1), rank: 4, wire: true})
+	}
+	if m.link.Protocol != "" {
+		all = append(all, fact{text: "MQTT " + m.link.Protocol, rank: 1, wire: true})
+	}
+	if m.link.User != "" {
+		all = append(all, fact{text: "as " + m.link.User, rank: 5, wire: true})
+	}
+	end := m.lay.w - w - 3
+	p.facts(all, max(end-p.x, 8), 2, "")
+	p.to(m.lay.w - w - 1)
+	p.sayIn(style, word+" "+state)
+}
+
+// state returns the sign, the words and the style of the connection.
+func (m *model) state() (sign, words, style string) {
+	p := &m.pen
+	if !m.paused.IsZero() {
+		return p.g.lost, "PAUSED " + instant(m.paused, m.paused), p.pal.warn
+	}
+	since := instant(m.link.Since, m.now)
+	switch m.link.State {
+	case inventory.Watching:
+		if m.lay.w < 60 {
+			return p.g.live, "live", p.pal.good
+		}
+		return p.g.live, "live " + since, p.pal.good
+	case inventory.Lost:
+		words = "LOST " + since
+		if m.lay.w < 60 {
+			words = "LOST"
+		}
+		if !m.link.RetryAt.IsZero() {
+			left, hold := span(m.link.RetryAt.Sub(m.now))
+			m.until(min(hold, time.Second))
+			words += ", retry in " + left
+		} else {
+			words += ", trying"
+		}
+		return p.g.lost, words, p.pal.bad
+	}
+	return p.g.lost, "connecting", p.pal.warn
+}
+
+// drawCounts is the second line.
+func (m *model) drawCounts() {
+	p := &m.pen
+	p.to(1)
+	all := []fact{
+		{text: number(m.sum.Topics) + " retained", style: p.pal.strong, rank: 10},
+		{text: number(m.sum.Expiring) + " expire", style: p.pal.counting, rank: 6},
+		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 8},
+	}
+	if m.sum.Unknown > 0 {
+		all = append(all, fact{text: number(m.sum.Unknown) + " unknown", rank: 5})
+	}
+	if m.sum.Due > 0 {
+		all = append(all, fact{text: number(m.sum.Due) + " due", style: p.pal.warn, rank: 7})
+	}
+	if m.sum.Findings > 0 {
+		all = append(all, fact{text: number(m.sum.Findings) + " worth a look (!)", short: number(m.sum.Findings) + " !", style: p.pal.warn, rank: 3})
+	}
+	// Both ends of the line are fitted together, so that the one does not crowd out what matters more in the other.
+	all = append(all, m.seen()...)
+	kept := p.m.fit(all, m.lay.w-2, 3)
+	split := len(kept)
+	for split > 0 && kept[split-1].right {
+		split--
+	}
+	p.facts(kept[:split], p.left(), 3, p.g.dot)
+	used := 0
+	for _, f := range kept[split:] {
+		used += f.cells(p.m) + 3
+	}
+	p.to(max(p.x, m.lay.w-1-used+3))
+	p.facts(kept[split:], p.left(), 3, "")
+}
+
+// seen says how much of the store was seen, as far as the broker tells.
+func (m *model) seen() []fact {
+	p := &m.pen
+	c := m.cov
+	switch {
+	case c.Claim == inventory.Scanning:
+		return nil
+	case c.Known < 0:
+		return []fact{{text: "seen " + number(c.Seen) + ", the broker tells no total", short: "seen " + number(c.Seen) + " of ?", style: p.pal.dim, rank: 2, right: true}}
+	}
+	all := []fact{{text: "seen " + number(c.Seen) + " of " + number(c.Known) + " known to the broker",
+		short: "seen " + number(c.Seen) + " of " + number(c.Known), rank: 7, right: true}}
+	if n := c.Missing(); n > 0 {
+		all = append(all, fact{text: "! " + number(n) + " not seen", style: p.pal.bad, rank: 9, right: true})
+	}
+	return all
+}
+
+// claimWords returns how the claim is said and drawn.
+func (m *model) claimWords() (string, string) {
+	p := &m.pen
+	switch m.cov.Claim {
+	case inventory.Verified:
+		return "Verified", p.pal.good
+	case inventory.NoSignOfLoss:
+		return "No sign of loss", p.pal.good
+	case inventory.Unverified:
+		return "Unverified", p.pal.warn
+	case inventory.Incomplete:
+		return "INCOMPLETE", p.pal.bad
+	}
+	return "Scanning", p.pal.warn
+}
+
+// drawClaim is the third line: the claim and the rule it stands on, or how far the scan is, or why nobody watches.
+func (m *model) drawClaim() {
+	p := &m.pen
+	p.to(1)
+	switch {
+	case m.link.State == inventory.Lost:
+		p.sayIn(p.pal.bad, "Not watched")
+		p.say(", countdowns are stopped")
+		if m.link.Err != "" {
+			p.say(": ")
+			p.sentence(m.link.Err)
+		}
+	case m.link.Scanning || m.cov.Claim == inventory.Scanning:
+		m.drawProgress()
+	default:
+		words, style := m.claimWords()
+		p.sayIn(style, words)
+		if m.cov.Rule != "" {
+			p.say(": ")
+			p.sentence(m.cov.Rule)
+		}
+	}
+}
+
+// drawProgress says how far the scan is: of the total where it is known, otherwise a count; never a share of an unknown
+// total.
+func (m *model) drawProgress() {
+	p := &m.pen
+	p.sayIn(p.pal.warn, "Scanning ")
+	if m.link.ScanOf > 0 {
+		if m.lay.w >= 60 {
+			p.say("[")
+			p.bar(float64(m.link.ScanDone)/float64(m.link.ScanOf), 10)
+			p.say("] ")
+		}
+		p.number(m.link.ScanDone)
+		p.say(" of ")
+		p.number(m.link.ScanOf)
+	} else {
+		p.number(m.link.ScanDone)
+		p.say(" so far")
+	}
+	rest := m.link.Progress
+	if rest == "" {
+		rest = m.cov.Rule
+	}
+	if rest != "" {
+		p.say(": ")
+		p.sentence(rest)
+	}
+}
+
+// bar draws share, 0 to 1, in w cells.
+func (p *pen) bar(share float64, w int) {
+	share = min(max(share, 0), 1)
+	steps := len(p.g.bar)
+	n := int(share*float64(w*steps) + 0.5)
+	for i := range w {
+		switch part := n - i*steps; {
+		case part >= steps:
+			p.say(p.g.bar[steps-1])
+		case part > 0:
+			p.say(p.g.bar[part-1])
+		default:
+			p.say(p.g.track)
+		}
+	}
+}
+
+// drawShortCounts is the second and last header line of a low screen.
+func (m *model) drawShortCounts() {
+	p := &m.pen
+	p.to(1)
+	if m.link.Scanning || m.cov.Claim == inventory.Scanning {
+		m.drawProgress()
+		return
+	}
+	words, style := m.claimWords()
+	if m.link.State == inventory.Lost {
+		words, style = "not watched", p.pal.bad
+	} else if n := m.cov.Missing(); n > 0 {
+		words = "! " + number(n) + " not seen"
+	}
+	p.facts([]fact{
+		{text: number(m.sum.Topics) + " retained", short: number(m.sum.Topics), style: p.pal.strong, rank: 5},
+		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 4},
+		{text: words, style: style, rank: 10},
+	}, m.lay.w-2, 3, p.g.dot)
+}
+
+// tab is one entry of the tab line; a new screen is one more row here.
+type tab struct {
+	name   string
+	screen screen
+}
+
+var tabs = []tab{{"1 Topics", topics}, {"2 Coverage", coveragePage}, {"3 Events", eventsPage}}
+
+// drawTabs is the last header line: which screens there are, how the list is made, and the filter.
+func (m *model) drawTabs() {
+	p := &m.pen
+	p.to(1)
+	for _, t := range tabs {
+		style := p.pal.dim
+		name := " " + t.name + " "
+		if t.screen == m.screen {
+			style = p.pal.selected
+			if style == "" {
+				name = "[" + t.name + "]"
+			}
+		}
+		p.sayIn(style, name)
+		p.say(" ")
+	}
+	m.drawFilter()
+}
+
+// drawFilter says how the list is made, on the rest of the line.
+func (m *model) drawFilter() {
+	p := &m.pen
+	f := &m.filter
+	p.to(p.x + 1)
+	if f.active || f.set() {
+		m.drawFilterText()
+		return
+	}
+	how := "tree"
+	if !m.list.spec.Tree {
+		how = "flat, by " + m.list.spec.Sort.String()
+		if m.list.spec.Desc {
+			how += ", turned round"
+		}
+	}
+	p.rightward(m.lay.w-1, how)
+}
+
+func (m *model) drawFilterText() {
+	p := &m.pen
+	f := &m.filter
+	p.sayIn(p.pal.strong, "/ ")
+	// The end that is typed at stays in sight.
+	text := []byte(string(f.text))
+	note := ""
+	switch {
+	case f.active && len(f.text) == 0:
+		note = "words, a/+/b, is:never, size>1k, expiry<10m, -not"
+	case f.err != "":
+		note = f.err
+	case m.list.pending:
+		note = "looking"
+	case m.list.l != nil:
+		note = counted(int64(m.list.l.Len()), "topic")
+	}
+	room := max(p.left()-1, 1)
+	if note != "" && len(f.text) > 0 {
+		room = max(room-min(len(note)+2, room/2), 1)
+	}
+	start := p.x
+	if f.active {
+		before := []byte(string(f.text[:f.at]))
+		shown, w := p.m.tailText(before, room-1)
+		p.buf = append(p.buf, shown...)
+		p.x += w
+		m.filter.caret = p.x
+		p.wire([]byte(string(f.text[f.at:])), max(start+room-p.x, 0), asText)
+	} else {
+		p.wire(text, room, asText)
+	}
+	if note != "" {
+		p.to(p.x + 2)
+		style := p.pal.dim
+		if f.err != "" {
+			style = p.pal.warn
+		}
+		p.in(style)
+		p.sentence(note)
+		p.in("")
+	}
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// Every key of every screen stands in one table: what it does, when it is off and why, and what footer and help say.
+
+// scope says where keys are heard.
+type scope uint8
+
+const (
+	inList   scope = 1 << iota
+	inDetail       // the detail pane has the keys
+	inPage         // coverage, events, help
+)
+
+const inTopics = inList | inDetail
+const inAll = inList | inDetail | inPage
+
+// command is one row of the table.
+type command struct {
+	keys  key.Binding
+	short string // in the footer; "" = not there
+	rank  int    // in the footer: a higher one stays longer
+	own   scope  // where the key is at home: there its rank is higher
+	where scope
+	off   func(m *model) string // why the key does nothing now; "" = it works
+	do    func(m *model) tea.Cmd
+	shows screen // the screen that do goes to
+}
+
+func bind(help string, names ...string) key.Binding {
+	shown := ""
+	for i, n := range names {
+		if i > 0 {
+			shown += ", "
+		}
+		shown += n
+	}
+	return key.NewBinding(key.WithKeys(names...), key.WithHelp(shown, help))
+}
+
+func moving(rows func(m *model) int) func(m *model) tea.Cmd {
+	return func(m *model) tea.Cmd { return m.move(rows(m)) }
+}
+
+// commands returns the table. Capitals that end an arrow key's sequence (A B C D F H) are in none of its rows: on a bad
+// link such a sequence can arrive in pieces.
+func commands() []command {
+	notFlat := func(m *model) string {
+		if !m.list.spec.Tree {
+			return "the flat list has no branches; t shows the tree"
+		}
+		return ""
+	}
+	return []command{
+		{keys: bind("up", "up", "k"), where: inAll, do: moving(func(*model) int { return -1 })},
+		{keys: bind("down", "down", "j"), where: inAll, do: moving(func(*model) int { return 1 })},
+		{keys: bind("a screen up", "pgup", "ctrl+b"), where: inAll, do: moving(func(m *model) int { return -m.screenful() })},
+		{keys: bind("a screen down", "pgdown", "space", "ctrl+f"), where: inAll, do: moving(func(m *model) int { return m.screenful() })},
+		{keys: bind("to the first row", "home", "g"), where: inAll, do: func(m *model) tea.Cmd { return m.jump(false) }},
+		{keys: bind("to the last row", "end", "G"), where: inAll, do: func(m *model) tea.Cmd { return m.jump(true) }},
+		{keys: bind("close the branch, or go to the one above", "left", "h"), where: inList, off: notFlat, do: (*model).fold},
+		{keys: bind("open the branch, or go into it", "right", "l"), where: inList, off: notFlat, do: (*model).unfold},
+		{keys: bind("open every branch", "*"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(true) }},
+		{keys: bind("close every branch", "-"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(false) }},
+		{keys: bind("everything about the topic", "enter", "tab"), where: inList, off: (*model).noRow, do: func(m *model) tea.Cmd { m.focus = true; return nil }},
+		{keys: bind("back to the list", "esc", "tab", "enter", "left", "h"), short: "esc back", rank: 10, where: inDetail, do: func(m *model) tea.Cmd { m.focus = false; return nil }},
+		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage, do: func(m *model) tea.Cmd { return m.show(topics) }},
+		{keys: bind("stop what runs, else clear the filter", "esc"), where: inList, off: func(m *model) string {
+			if m.job == nil && !m.filter.set() {
+				return "nothing runs and no filter is in force"
+			}
+			return ""
+		}, do: (*model).escape},
+		{keys: bind("the next topic", "J", "n"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(1) }},
+		{keys: bind("the topic before", "K", "N"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(-1) }},
+		{keys: bind("filter as you type; enter keeps it, esc clears it", "/"), short: "/ filter", rank: 9, where: inList, do: (*model).openFilter},
+		{keys: bind("tree or flat list", "t"), short: "t tree/flat", rank: 6, where: inList, do: (*model).toggleTree},
+		{keys: bind("order of the flat list: topic, expiry, size, live, received", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort},
+		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort},
+		{keys: bind("payload as text, indented JSON or hex", "v"), short: "v text/json/hex", rank: 6, own: inDetail, where: inTopics, off: (*model).noTopic, do: (*model).cycleView},
+		{keys: bind("ask the broker for this one topic at QoS 1: stored QoS, newest value", "o"), short: "o ask QoS", rank: 5, own: inDetail, where: inTopics, off: (*model).noAsk, do: (*model).askBroker},
+		{keys: bind("copy the topic to the clipboard (OSC 52)", "y"), short: "y copy", rank: 3, own: inDetail, where: inTopics, off: (*model).noRow, do: (*model).copyTopic},
+		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport},
+		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
+		{keys: bind("what this list may claim, and why", "c", "2"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
+		{keys: bind("what happened while we watched", "3"), short: "3 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
+		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan},
+		{keys: bind("hold the picture still; watching goes on", "p"), short: "p pause", rank: 1, where: inAll, do: (*model).togglePause},
+		{keys: bind("this help", "?"), short: "? help", rank: 10, where: inAll, do: func(m *model) tea.Cmd { return m.show(helpPage) }, shows: helpPage},
+		{keys: bind("leave", "q", "ctrl+c"), short: "q leave", rank: 10, where: inAll, do: (*model).leave},
+		{keys: bind("to the shell; fg comes back", "ctrl+z"), where: inAll, do: func(*model) tea.Cmd { return tea.Suspend }},
+		{keys: bind("draw everything anew", "ctrl+l"), where: inAll, do: func(*model) tea.Cmd { return tea.ClearScreen }},
+	}
+}
+
+// command finds the row of a key where the keys are now, nil when there is none.
+func (m *model) command(msg tea.KeyPressMsg) *command {
+	here := m.scope()
+	for i := range m.commands {
+		if c := &m.commands[i]; c.where&here != 0 && key.Matches(msg, c.keys) {
+			return c
+		}
+	}
+	return nil
+}
+
+// scope returns where keys are heard now.
+func (m *model) scope() scope {
+	switch {
+	case m.screen != topics:
+		return inPage
+	case m.focus:
+		return inDetail
+	}
+	return inList
+}
+
+// The reasons why a key is off; "" = it works.
+
+func (m *model) noRow() string {
+	if _, ok := m.row(); !ok {
+		return "no row is under the cursor"
+	}
+	return ""
+}
+
+func (m *model) noTopic() string {
+	if r, ok := m.row(); !ok || !r.Held {
+		return "the row is not a retained topic itself"
+	}
+	return ""
+}
+
+func (m *model) noSort() string {
+	if m.list.spec.Tree {
+		return "the tree is always in the order of topics; t shows the flat list"
+	}
+	return ""
+}
+
+func (m *model) noAsk() string {
+	if why := m.noTopic(); why != "" {
+		return why
+	}
+	return m.noConnection()
+}
+
+func (m *model) noRescan() string {
+	if m.link.Scanning {
+		return "a scan is under way"
+	}
+	return m.noConnection()
+}
+
+func (m *model) noExport() string {
+	switch {
+	case m.o.Export == nil:
+		return "this screen was started without a place to export to"
+	case m.job != nil:
+		return "something runs already: " + m.job.what
+	}
+	return ""
+}

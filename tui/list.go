@@ -1,0 +1,308 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/inventory"
+)
+
+// The list and the tree: a window of rows of a Listing, and a cursor in it. Only the rows of the window are ever read.
+
+// list is the window. The cursor stays on its topic and on its line of the screen while the store moves around it.
+type list struct {
+	spec inventory.Spec
+	l    *inventory.Listing
+	tree *inventory.Listing // the last tree without a filter: it knows which branches are open
+
+	generation int
+	pending    bool // a listing is being made
+	cancel     context.CancelFunc
+	started    time.Time
+	took       time.Duration // by the last listing made
+	ended      time.Time
+
+	working  bool               // Work runs on l
+	stopWork context.CancelFunc // ends it
+	waiting  *inventory.Listing // replaces l when Work has ended
+	rows     []inventory.Row    // the window
+	cur      inventory.Pos      // place of the cursor
+	line     int                // its line in the window
+	folded   bool               // a branch was closed by hand
+	first    bool               // the next listing begins at its first row
+	at       []byte             // its topic or level, to find it again in another listing
+}
+
+type listedMsg struct {
+	generation int
+	listing    *inventory.Listing
+	took       time.Duration
+}
+
+type workedMsg struct {
+	listing *inventory.Listing
+	more    bool
+}
+
+// row returns the row of the cursor.
+func (m *model) row() (*inventory.Row, bool) {
+	if m.list.line < len(m.list.rows) {
+		return &m.list.rows[m.list.line], true
+	}
+	return nil, false
+}
+
+// relist has a listing made by the present spec and filter; one under way is given up.
+func (m *model) relist() tea.Cmd {
+	l := &m.list
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.generation++
+	l.pending = true
+	l.started = m.o.Now()
+	ctx, cancel := context.WithCancel(m.ctx)
+	l.cancel = cancel
+	spec, generation, inv := l.spec, l.generation, m.inv
+	spec.Filter, spec.Now = m.filter.filter, l.started.UnixMilli()
+	now := m.o.Now
+	return m.task(func() tea.Msg {
+		defer cancel()
+		start := now()
+		made, err := inv.List(ctx, spec)
+		if err != nil {
+			return nil
+		}
+		return listedMsg{generation, made, now().Sub(start)}
+	})
+}
+
+// listed takes a new listing into use.
+func (m *model) listed(msg listedMsg) tea.Cmd {
+	l := &m.list
+	if msg.generation != l.generation {
+		return nil
+	}
+	l.pending, l.took, l.ended = false, msg.took, m.o.Now()
+	if l.working {
+		// What was open is carried over, and that must wait for whoever works on the old listing.
+		l.waiting = msg.listing
+		l.stopWork()
+		return nil
+	}
+	return m.use(msg.listing)
+}
+
+func (m *model) use(made *inventory.Listing) tea.Cmd {
+	l := &m.list
+	if l.spec.Tree {
+		if m.filter.filter != nil {
+			made.OpenAll(true)
+		} else {
+			if l.tree != nil {
+				made.Carry(l.tree)
+			}
+			l.tree = made
+		}
+	}
+	l.l = made
+	if l.at != nil && !l.first {
+		if l.spec.Tree {
+			reveal(made, l.at)
+		}
+		l.cur = made.Find(l.at)
+	} else {
+		l.cur, l.line, l.first = made.First(), 0, false
+	}
+	return m.work()
+}
+
+// reveal opens the branches above topic.
+func reveal(l *inventory.Listing, topic []byte) {
+	for i, c := range topic {
+		if c != '/' {
+			continue
+		}
+		p := l.Find(topic[:i])
+		rows := l.Rows(p, 1, nil)
+		if len(rows) == 0 || !bytes.Equal(rows[0].Prefix, topic[:i]) {
+			continue
+		}
+		if rows[0].Branch && !rows[0].Open {
+			l.SetOpen(p, true)
+		}
+	}
+}
+
+// work lets the listing do what its rows still need, off the goroutine that hears keys.
+func (m *model) work() tea.Cmd {
+	l := &m.list
+	if l.working || l.l == nil {
+		return nil
+	}
+	l.working = true
+	ctx, stop := context.WithCancel(m.ctx)
+	l.stopWork = stop
+	made := l.l
+	return m.task(func() tea.Msg {
+		defer stop()
+		return workedMsg{made, made.Work(ctx)}
+	})
+}
+
+func (m *model) worked(msg workedMsg) tea.Cmd {
+	l := &m.list
+	l.working = false
+	if next := l.waiting; next != nil {
+		l.waiting = nil
+		return m.use(next)
+	}
+	if msg.more && msg.listing == l.l {
+		return m.work()
+	}
+	return nil
+}
+
+// gather reads the rows of the window and what the detail pane shows.
+func (m *model) gather() tea.Cmd {
+	l := &m.list
+	if l.l == nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	// Making a listing again may take long: never more than a quarter of the time, and never while one is made.
+	if rest := max(m.o.refresh(), 3*l.took); !l.pending && l.waiting == nil && !m.o.Now().Before(l.ended.Add(rest)) && !l.l.Fresh() {
+		cmds = append(cmds, m.relist())
+	}
+	m.window()
+	for i := range l.rows {
+		if l.rows[i].Pending {
+			cmds = append(cmds, m.work())
+			break
+		}
+	}
+	cmds = append(cmds, m.gatherDetail())
+	return tea.Batch(cmds...)
+}
+
+// window reads the rows around the cursor.
+func (m *model) window() {
+	l := &m.list
+	n := max(m.lay.lines, 1)
+	l.line = min(max(l.line, 0), n-1)
+	top, up := l.l.Move(l.cur, -l.line)
+	l.line = -up
+	l.rows = l.l.Rows(top, n, l.rows[:0])
+	if short := n - len(l.rows); short > 0 && len(l.rows) > 0 {
+		var more int
+		if top, more = l.l.Move(top, -short); more < 0 {
+			l.line -= more
+			l.rows = l.l.Rows(top, n, l.rows[:0])
+		}
+	}
+	if len(l.rows) == 1 && !l.folded && l.spec.Tree && l.rows[0].Branch && !l.rows[0].Open {
+		// A lone branch says nothing: what is in it does.
+		l.l.SetOpen(l.rows[0].Pos, true)
+		l.rows = l.l.Rows(top, n, l.rows[:0])
+	}
+	l.line = max(0, min(l.line, len(l.rows)-1))
+	if r, ok := m.row(); ok {
+		l.cur = r.Pos
+		l.at = append(l.at[:0], r.Prefix...)
+	}
+}
+
+// moveCursor moves the cursor by rows.
+func (m *model) moveCursor(rows int) tea.Cmd {
+	l := &m.list
+	if l.l == nil {
+		return nil
+	}
+	var moved int
+	l.cur, moved = l.l.Move(l.cur, rows)
+	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
+	return nil
+}
+
+// jumpCursor moves the cursor to an end.
+func (m *model) jumpCursor(last bool) tea.Cmd {
+	l := &m.list
+	if l.l == nil {
+		return nil
+	}
+	if last {
+		l.cur, l.line = l.l.Last(), max(m.lay.lines-1, 0)
+	} else {
+		l.cur, l.line = l.l.First(), 0
+	}
+	return nil
+}
+
+func (m *model) fold() tea.Cmd {
+	r, ok := m.row()
+	if !ok {
+		return nil
+	}
+	if r.Branch && r.Open {
+		m.list.l.SetOpen(r.Pos, false)
+		m.list.folded = true
+		return nil
+	}
+	return m.up()
+}
+
+// up moves the cursor to the branch above.
+func (m *model) up() tea.Cmd {
+	l := &m.list
+	parent := l.l.Parent(l.cur)
+	for i := l.line; i >= 0; i-- {
+		if i < len(l.rows) && l.rows[i].Pos == parent {
+			l.line = i
+			l.cur = parent
+			return nil
+		}
+	}
+	l.cur, l.line = parent, 0
+	return nil
+}
+
+func (m *model) unfold() tea.Cmd {
+	r, ok := m.row()
+	if !ok || !r.Branch {
+		return nil
+	}
+	if r.Open {
+		return m.moveCursor(1)
+	}
+	m.list.l.SetOpen(r.Pos, true)
+	return m.work()
+}
+
+func (m *model) openAll(open bool) tea.Cmd {
+	if m.list.l == nil {
+		return nil
+	}
+	m.list.l.OpenAll(open)
+	m.list.folded = !open
+	return m.work()
+}
+
+func (m *model) toggleTree() tea.Cmd {
+	m.list.spec.Tree = !m.list.spec.Tree
+	return m.relist()
+}
+
+func (m *model) cycleSort() tea.Cmd {
+	m.list.spec.Sort = (m.list.spec.Sort + 1) % (inventory.ByReceived + 1)
+	m.list.first = true
+	return m.relist()
+}
+
+func (m *model) reverseSort() tea.Cmd {
+	m.list.spec.Desc = !m.list.spec.Desc
+	m.list.first = true
+	return m.relist()
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"strconv"
+	"time"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
+)
+
+// One row of the list: what stands in each column, and how long that holds.
+
+func (m *model) drawHeadings(c columns) {
+	p := &m.pen
+	p.in(p.pal.dim)
+	p.to(c.topic)
+	p.say("TOPIC")
+	p.to(c.expiry)
+	p.say("EXPIRY")
+	if c.liveW > 0 {
+		p.to(c.live)
+		p.say("SEEN LIVE")
+	}
+	if c.sizeW > 0 {
+		p.rightward(c.size+sizeNumber, "SIZE")
+	}
+	if c.readingW > 0 {
+		p.to(c.reading)
+		p.say("READING")
+	}
+	p.in("")
+}
+
+// sizeNumber is the part of the size column that holds the number and its unit.
+const sizeNumber = 6
+
+// wantsLook are the flags that put a sign in front of a row: those that Counts.Findings counts.
+const wantsLook = inventory.FlagStillServed | inventory.FlagFell | inventory.FlagEmptyReplay | inventory.FlagLooksEmpty |
+	inventory.FlagOddName
+
+func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
+	p := &m.pen
+	if selected {
+		p.say(p.g.cursor)
+		if m.focus {
+			p.hold(p.pal.dim)
+		} else {
+			p.hold(p.pal.selected)
+		}
+	} else {
+		p.say(" ")
+	}
+	now := m.now.UnixMilli()
+	if r.Held && r.Slot.Flags&wantsLook != 0 {
+		p.sayIn(p.pal.warn, "! ")
+	} else {
+		p.say("  ")
+	}
+	m.drawName(r, c)
+	p.to(c.expiry)
+	switch {
+	case r.Held:
+		m.drawSlot(&r.Slot, c, now)
+	case r.Branch:
+		m.drawBranch(r)
+	}
+	if selected {
+		p.to(p.right)
+	}
+}
+
+// drawName writes the level or topic, and for a branch how many topics it holds.
+func (m *model) drawName(r *inventory.Row, c columns) {
+	p := &m.pen
+	end := c.topic + c.topicW
+	right := p.right
+	p.right = min(end, right)
+	defer func() { p.right = right }()
+	if !m.list.spec.Tree {
+		var w int
+		p.buf, w, _ = p.m.cutMiddle(p.buf, r.Name, p.left(), asName)
+		p.x += w
+		return
+	}
+	step := 2
+	if c.topicW < 28 {
+		step = 1
+	}
+	if indent := step * r.Depth; indent <= c.topicW/2 {
+		p.to(p.x + indent)
+	} else {
+		// A deep level keeps room for its name: its depth is a number.
+		depth := strconv.Itoa(r.Depth) + p.m.more()
+		p.to(c.topic + c.topicW/2 - len(depth))
+		p.sayIn(p.pal.dim, depth)
+	}
+	sign := p.g.leaf
+	if r.Branch {
+		sign = p.g.closed
+		if r.Open {
+			sign = p.g.open
+		}
+	}
+	p.say(sign + " ")
+	count := ""
+	if r.Branch {
+		count = " (" + number(r.Sub.Topics) + ")"
+		if m.filter.filter != nil && int64(r.Matched) != r.Sub.Topics {
+			count = " (" + number(int64(r.Matched)) + " of " + number(r.Sub.Topics) + ")"
+		}
+		if r.Pending {
+			count += " ordering"
+		}
+	}
+	room := p.left() - len(count)
+	if room < 4 {
+		room, count = p.left(), ""
+	}
+	switch {
+	case len(r.Name) == 0:
+		p.sayIn(p.pal.dim, "(empty level)")
+	case r.Branch && !r.Held:
+		p.in(p.pal.strong)
+		p.wire(r.Name, room, asName)
+		p.in("")
+	default:
+		p.wire(r.Name, room, asName)
+	}
+	p.sayIn(p.pal.dim, count)
+}
+
+// drawBranch says in words what is below a level that is no topic itself.
+func (m *model) drawBranch(r *inventory.Row) {
+	p := &m.pen
+	s := &r.Sub
+	all := make([]fact, 0, 6)
+	add := func(n int64, what, style string, rank int) {
+		if n > 0 {
+			all = append(all, fact{text: number(n) + " " + what, style: style, rank: rank})
+		}
+	}
+	add(s.Never, "never", p.pal.never, 5)
+	add(s.Expiring, "expire", p.pal.counting, 4)
+	add(s.Unknown, "unknown", "", 3)
+	add(s.Due, "due", p.pal.warn, 2)
+	add(s.Findings, "!", p.pal.warn, 1)
+	p.facts(all, p.left(), 2, "")
+}
+
+func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
+	p := &m.pen
+	m.drawExpiry(s, c, now)
+	if c.liveW > 0 {
+		p.to(c.live)
+		text, active := m.seenLive(s)
+		style := p.pal.dim
+		if active {
+			style = ""
+		}
+		p.sayIn(style, text)
+	}
+	if c.sizeW > 0 {
+		p.rightward(c.size+sizeNumber, size(int64(s.Size)))
+		if s.Flags.Has(inventory.FlagCut) {
+			if c.sizeW > sizeNumber+3 {
+				p.sayIn(p.pal.warn, " cut")
+			} else {
+				p.sayIn(p.pal.warn, "*")
+			}
+		}
+	}
+	if c.readingW > 0 {
+		p.to(c.reading)
+		text, t := phrase(s, now)
+		if len(text) > c.readingW && text == expiry.MissedTwo.String() {
+			text = "2 refreshes missed"
+		}
+		p.sayIn(p.pal.of(t), text)
+	}
+}
+
+// drawExpiry writes never, a countdown with its bar, due, stopped or unknown.
+func (m *model) drawExpiry(s *inventory.Slot, c columns, now int64) {
+	p := &m.pen
+	left, counts := s.Remaining(now)
+	standing := s.Standing(now)
+	switch {
+	case standing == expiry.Never:
+		p.sayIn(p.pal.never, "never")
+	case !counts:
+		p.sayIn(p.pal.dim, "unknown")
+	case s.StoppedAt != 0 || m.link.State == inventory.Lost:
+		p.sayIn(p.pal.dim, "stopped")
+	case standing == expiry.Due:
+		p.sayIn(p.pal.warn, "due")
+	default:
+		text, hold := countdown(left)
+		m.until(hold)
+		p.sayIn(p.pal.counting, text)
+		if window := s.History.Window; c.barW > 0 && window > 0 {
+			p.to(c.bar)
+			p.in(p.pal.counting)
+			p.bar(left.Seconds()/float64(window), c.barW)
+			p.in("")
+		}
+	}
+}
+
+// seenLive says when the topic was last published while we watched, or since when it was not, and whether it was. A
+// replay is never activity. Silence is claimed only for the time since watching began without a break.
+func (m *model) seenLive(s *inventory.Slot) (string, bool) {
+	if s.LastLive != 0 {
+		d := m.now.Sub(time.UnixMilli(s.LastLive))
+		text, hold := span(d)
+		m.until(hold)
+		if d < time.Second {
+			return "now", true
+		}
+		return text + " ago", true
+	}
+	if m.link.State != inventory.Watching {
+		return "not known", false
+	}
+	from := time.UnixMilli(s.FirstSeen)
+	if m.link.Since.After(from) {
+		from = m.link.Since
+	}
+	text, hold := span(m.now.Sub(from))
+	m.until(hold)
+	return "not in " + text, false
+}
