@@ -159,6 +159,7 @@ func parseTerm(w word) (term, error) {
 			return t, err
 		}
 		t.kind, t.levels = termMQTT, tf
+		t.find = newFinder(tf.literal())
 		return t, nil
 	}
 	if !w.quoted && strings.Contains(w.text, "*") {

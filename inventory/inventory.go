@@ -15,6 +15,9 @@ type Options struct {
 	Expected    int   // how many topics to size the indexes for; 0 = not known
 }
 
+// expectLimit is the largest number of topics that indexes are sized for on a word: 64 million places are 256 MiB.
+const expectLimit = 40 << 20
+
 // batchLimit is how many publications are applied before the lock is let go, so that a frame never waits for more.
 const batchLimit = 256
 
@@ -22,7 +25,8 @@ const batchLimit = 256
 type Inventory struct {
 	mu   sync.Mutex
 	opts Options
-	plainStore
+	store
+	habits expiry.Habits
 }
 
 // New returns an empty inventory.
@@ -37,13 +41,19 @@ func New(o Options) *Inventory {
 		o.MaxChanges = 16 << 20
 	}
 	inv := &Inventory{opts: o}
-	inv.plainStore.init()
+	inv.store.init(o)
 	return inv
 }
 
 // Expect says how many topics will come, for instance because the broker told its count, so that the indexes need not
 // grow while they do. It is cheap and may be wrong.
-func (inv *Inventory) Expect(n int) {}
+func (inv *Inventory) Expect(n int) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	n = min(n, expectLimit)
+	inv.topics.expect(n)
+	inv.tree.index.expect(n + n/6)
+}
 
 // Apply takes in publications in the order in which they reached us. What it needs of them it copies. It holds the lock
 // for at most 256 at a time.
@@ -60,13 +70,36 @@ func (inv *Inventory) Expect(n int) {}
 // Source: MQTT 5, 3.3.1.3 and 3.8.3.1.
 func (inv *Inventory) Apply(batch []Publication) {
 	for len(batch) > 0 {
-		n := min(len(batch), batchLimit)
-		inv.mu.Lock()
-		for i := range batch[:n] {
-			inv.apply(&batch[i])
+		n := 0
+		for n < len(batch) && n < batchLimit && !inv.large(&batch[n]) {
+			n++
 		}
-		inv.mu.Unlock()
+		if n == 0 {
+			// The digest of a large payload takes long, so it is computed before the lock is taken.
+			sums := digestsOf(&batch[0])
+			inv.applyRun(batch[:1], func() digests { return sums })
+			batch = batch[1:]
+			continue
+		}
+		inv.applyRun(batch[:n], nil)
 		batch = batch[n:]
+	}
+}
+
+func (inv *Inventory) large(q *Publication) bool {
+	return len(q.Payload) > inv.opts.MaxPayload || len(q.Properties) > inv.opts.MaxPayload
+}
+
+func (inv *Inventory) applyRun(batch []Publication, d func() digests) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	for i := range batch {
+		q := &batch[i]
+		if d != nil {
+			inv.apply(q, d)
+			continue
+		}
+		inv.apply(q, func() digests { return digestsOf(q) })
 	}
 }
 
@@ -173,5 +206,5 @@ func (inv *Inventory) Detail(r Ref) (Detail, bool) { return inv.detail(r) }
 func (inv *Inventory) Events(after uint64, max int) ([]Event, uint64) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.events(after, max)
+	return inv.news.list(after, max)
 }

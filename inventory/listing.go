@@ -13,9 +13,9 @@ type Spec struct {
 	Now    int64 // Unix ms, for filters that compare remaining time
 }
 
-// Pos is the place of a row. It is comparable, and two are equal exactly when they name the same topic or the same level of a
-// tree, also across listings. It survives changes of the store: a method that is given the place of a row that is gone
-// takes the nearest one. The zero value is no place; methods take it for the first row.
+// Pos is the place of a row. It is comparable, and two are equal exactly when they name the same topic, or the same
+// level of a tree, also across listings. It survives changes of the store: a method that is given the place of a row
+// that is gone takes the nearest one. The zero value is no place; methods take it for the first row.
 type Pos struct {
 	path string
 	set  bool
@@ -48,38 +48,106 @@ type Row struct {
 // call its methods, with one exception: Work may run on another goroutine at the same time. Every other method holds the
 // lock of the inventory for as long as the rows it visits take, at most 256 at a time.
 type Listing struct {
-	inv    *Inventory
-	spec   Spec
-	items  []entry
-	open   bool                // what a level is that is not in except
-	except map[string]struct{} // levels that are otherwise
-	made   Counts
+	inv  *Inventory
+	spec Spec
+	made Counts // when it was made
+
+	// All below is used with the lock of inv held.
+	open openness
+	walk walker
+	snap *snapshot // nil where the listing follows the store
 }
 
-// List makes a listing. It may take long with a large store, so it is not for the goroutine that reads keys; it takes
-// the lock in slices. The error is the one of ctx and there is no other.
-func (inv *Inventory) List(ctx context.Context, s Spec) (*Listing, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// rowsAtOnce is how many rows are visited before the lock is let go.
+const rowsAtOnce = 256
+
+// Work does one piece of what rows on show still need: it puts a very wide level in order, or the rest of an order of
+// which only the first rows are ready. It returns whether more is left to do, also when ctx ended it. Call it off the
+// goroutine that reads keys, again and again while it returns true, after List and whenever a Row is Pending. It takes the
+// lock in slices. Nothing breaks when it is never called: rows are then put in order as they are asked for, which takes
+// longer.
+func (l *Listing) Work(ctx context.Context) (more bool) {
+	switch w := l.walk.(type) {
+	case *treeWalk:
+		l.inv.mu.Lock()
+		id, ok := w.wide.next(&l.inv.tree)
+		l.inv.mu.Unlock()
+		if !ok {
+			return false
+		}
+		l.inv.orderWide(ctx, id)
+		l.inv.mu.Lock()
+		defer l.inv.mu.Unlock()
+		return len(w.wide) > 0
+	case *flatWalk:
+		more, _ = l.inv.orderWaiting(ctx)
+		return more
+	default:
+		return l.complete(ctx) != nil
 	}
-	l := &Listing{inv: inv, spec: s, except: map[string]struct{}{}}
-	l.made = inv.Counts()
-	l.items = inv.entries(s)
-	return l, nil
 }
 
-// Work does a part of what rows on show still need, a few milliseconds of it: putting a very wide level in order, or
-// the rest of an order of which only the first rows are ready. It returns whether more is left to do. Call it off the
-// goroutine that reads keys, again and again while it returns true, whenever a Row is Pending and after List. Nothing
-// breaks when it is never called: rows are then put in order when they are asked for, which takes longer.
-func (l *Listing) Work(ctx context.Context) (more bool) { return false }
+// complete fetches the rest of a partial snapshot.
+func (l *Listing) complete(ctx context.Context) error {
+	l.inv.mu.Lock()
+	done := l.snap == nil || !l.snap.partial
+	l.inv.mu.Unlock()
+	if done {
+		return nil
+	}
+	full, err := l.inv.snapshot(ctx, l.spec)
+	if err != nil {
+		return err
+	}
+	l.inv.mu.Lock()
+	defer l.inv.mu.Unlock()
+	*l.snap = *full
+	return nil
+}
 
-// Len returns how many topics are listed.
-func (l *Listing) Len() int { return len(l.items) }
+// whole runs f with the lock held, and once more with all rows ready if it wanted to go beyond those that are.
+func (l *Listing) whole(f func()) {
+	l.inv.mu.Lock()
+	w, ok := l.walk.(*snapFlat)
+	if !ok {
+		defer l.inv.mu.Unlock()
+		f()
+		return
+	}
+	w.ended = false
+	f()
+	again := w.ended && l.snap.partial
+	l.inv.mu.Unlock()
+	if !again {
+		return
+	}
+	// The context never ends, so there is no error.
+	_ = l.complete(context.Background())
+	l.inv.mu.Lock()
+	defer l.inv.mu.Unlock()
+	f()
+}
+
+// Len returns how many topics are listed. For a tree without a filter these are all.
+func (l *Listing) Len() int {
+	l.inv.mu.Lock()
+	defer l.inv.mu.Unlock()
+	switch {
+	case l.snap != nil:
+		return l.snap.total
+	case l.spec.Tree:
+		return int(l.inv.tree.sums0().all)
+	default:
+		return l.inv.flat.order.n
+	}
+}
 
 // Fresh returns false when the store changed in a way that the listing does not follow, so that it should be made
 // again. A tree and an order by topic follow the store when they have no filter, and stay fresh.
 func (l *Listing) Fresh() bool {
+	if l.snap == nil {
+		return true
+	}
 	c := l.inv.Counts()
 	if (l.spec.Tree || l.spec.Sort == ByTopic) && (l.spec.Filter.empty() || l.spec.Filter.topicOnly()) {
 		return c.Structure == l.made.Structure
@@ -87,100 +155,162 @@ func (l *Listing) Fresh() bool {
 	return c.Version == l.made.Version
 }
 
+// start goes to the row at p, or the nearest, and returns false when there is no row.
+func (l *Listing) start(p Pos) bool {
+	if !p.set {
+		return l.walk.begin(false)
+	}
+	return l.walk.seek(p.path)
+}
+
+func (l *Listing) here() Pos { return posOf(l.walk.path()) }
+
 // First returns the place of the first row, or no place when there is none.
-func (l *Listing) First() Pos { return l.edge(true) }
+func (l *Listing) First() (p Pos) {
+	l.whole(func() {
+		if l.walk.begin(false) {
+			p = l.here()
+		}
+	})
+	return p
+}
 
 // Last returns the place of the last row, or no place when there is none.
-func (l *Listing) Last() Pos { return l.edge(false) }
+func (l *Listing) Last() (p Pos) {
+	l.whole(func() {
+		if l.walk.begin(true) {
+			p = l.here()
+		}
+	})
+	return p
+}
+
+// numbered is what the walkers of flat listings can do beside.
+type numbered interface {
+	goTo(i int) bool
+	index() int
+}
 
 // At returns the place of the i-th row of a flat listing, i counted from 0 and brought into the range; no place in a
 // tree or when there is no row.
-func (l *Listing) At(i int) Pos {
-	if l.spec.Tree || len(l.items) == 0 {
+func (l *Listing) At(i int) (p Pos) {
+	w, ok := l.walk.(numbered)
+	if !ok {
 		return Pos{}
 	}
-	return posOf(l.items[min(max(i, 0), len(l.items)-1)].topic)
+	l.whole(func() {
+		p = Pos{}
+		if w.goTo(i) {
+			p = l.here()
+		}
+	})
+	return p
 }
 
 // Index returns the number of the row at p in a flat listing, counted from 0, and -1 in a tree or when there is no row.
-func (l *Listing) Index(p Pos) int {
-	if l.spec.Tree || len(l.items) == 0 {
+func (l *Listing) Index(p Pos) (i int) {
+	w, ok := l.walk.(numbered)
+	if !ok {
 		return -1
 	}
-	return l.seek(p).lo
+	l.whole(func() {
+		i = -1
+		if l.start(p) {
+			i = w.index()
+		}
+	})
+	return i
 }
 
 // Find returns the place of the row of topic. When there is none it returns the nearest: in a tree the level above it
-// that is shown, else the row that would follow it. It opens nothing.
+// that is shown, else a row beside the place where it would be. It opens nothing.
 func (l *Listing) Find(topic []byte) Pos { return l.Settle(posOf(topic)) }
 
 // Settle returns p, or the nearest place when the row of p is gone or hidden below a closed level.
-func (l *Listing) Settle(p Pos) Pos { p, _ = l.Move(p, 0); return p }
+func (l *Listing) Settle(p Pos) Pos {
+	p, _ = l.Move(p, 0)
+	return p
+}
 
 // Move returns the place that is rows visible rows below p, above it when rows is negative, and how many rows it really
 // moved, which is less at an end.
 func (l *Listing) Move(p Pos, rows int) (Pos, int) {
-	l.inv.mu.Lock()
-	defer l.inv.mu.Unlock()
-	if len(l.items) == 0 {
-		return Pos{}, 0
-	}
-	c := l.seek(p)
 	moved := 0
-	for moved < rows {
-		n, ok := l.next(c)
-		if !ok {
-			break
+	for {
+		n := min(max(rows-moved, -rowsAtOnce), rowsAtOnce)
+		at, m := l.move(p, n)
+		p, moved = at, moved+m
+		if m != n || moved == rows {
+			return p, moved
 		}
-		c = n
-		moved++
 	}
-	for -moved < -rows {
-		n, ok := l.prev(c)
-		if !ok {
-			break
+}
+
+func (l *Listing) move(p Pos, rows int) (to Pos, moved int) {
+	l.whole(func() {
+		to, moved = Pos{}, 0
+		if !l.start(p) {
+			return
 		}
-		c = n
-		moved--
-	}
-	return l.pos(c), moved
+		for moved < rows && l.walk.step(true) {
+			moved++
+		}
+		for moved > rows && l.walk.step(false) {
+			moved--
+		}
+		to = l.here()
+	})
+	return to, moved
 }
 
 // Rows appends to dst at most n rows from the place from on, and returns it. Fewer mean that the listing ends.
 func (l *Listing) Rows(from Pos, n int, dst []Row) []Row {
-	l.inv.mu.Lock()
-	defer l.inv.mu.Unlock()
-	if len(l.items) == 0 {
-		return dst
-	}
-	c := l.seek(from)
-	for ; n > 0; n-- {
-		dst = append(dst, l.row(c))
-		var ok bool
-		if c, ok = l.next(c); !ok {
+	base := len(dst)
+	for n > 0 {
+		k := min(n, rowsAtOnce)
+		had := len(dst)
+		skip := 0
+		if had > base {
+			from, skip = dst[had-1].Pos, 1 // the lock was let go: on from the last row
+		}
+		l.whole(func() { dst = l.rows(from, skip, k, dst[:had]) })
+		if len(dst)-had < k {
 			break
 		}
+		n -= k
 	}
 	return dst
+}
+
+func (l *Listing) rows(from Pos, skip, n int, dst []Row) []Row {
+	if !l.start(from) || skip > 0 && !l.walk.step(true) {
+		return dst
+	}
+	if w, ok := l.walk.(*snapFlat); ok && skip == 0 {
+		w.recent = make(map[string]int, n)
+	}
+	buf := make([]byte, 0, n*(headLength+96))
+	for {
+		dst = append(dst, Row{})
+		buf = l.walk.row(&dst[len(dst)-1], buf)
+		if n--; n == 0 || !l.walk.step(true) {
+			return dst
+		}
+	}
 }
 
 // SetOpen shows or hides what is below the row at p.
 func (l *Listing) SetOpen(p Pos, open bool) {
 	l.inv.mu.Lock()
 	defer l.inv.mu.Unlock()
-	if open != l.open {
-		l.except[p.path] = struct{}{}
-	} else {
-		delete(l.except, p.path)
-	}
+	l.open.set(p.path, open)
 }
 
 // OpenAll shows or hides everything below the first level.
 func (l *Listing) OpenAll(open bool) {
 	l.inv.mu.Lock()
 	defer l.inv.mu.Unlock()
-	l.open = open
-	clear(l.except)
+	l.open = openness{all: open}
 }
 
 // Parent returns the place of the level above p, and p itself at the first level and in a flat listing.
@@ -195,37 +325,12 @@ func (l *Listing) Parent(p Pos) Pos {
 	return p
 }
 
-// Carry takes over from an earlier listing which levels are open. Work must not be running on old.
+// Carry takes over from an earlier listing which levels are open.
 func (l *Listing) Carry(old *Listing) {
 	l.inv.mu.Lock()
 	defer l.inv.mu.Unlock()
-	l.open = old.open
-	l.except = make(map[string]struct{}, len(old.except))
-	for k := range old.except {
-		l.except[k] = struct{}{}
+	l.open = openness{all: old.open.all, except: make(map[string]struct{}, len(old.open.except))}
+	for k := range old.open.except {
+		l.open.except[k] = struct{}{}
 	}
-}
-
-// Walk calls f with a copy of everything held of each matching slot, in the order of the spec (Tree is the order of
-// topics). The lock is never held while f runs. A slot that goes meanwhile is passed over. It returns the error of f
-// or of ctx, whichever ends it first.
-func (inv *Inventory) Walk(ctx context.Context, s Spec, f func(Detail) error) error {
-	s.Tree = false
-	l, err := inv.List(ctx, s)
-	if err != nil {
-		return err
-	}
-	for i := range l.items {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		d, ok := inv.Detail(l.items[i].ref)
-		if !ok {
-			continue
-		}
-		if err := f(d); err != nil {
-			return err
-		}
-	}
-	return nil
 }

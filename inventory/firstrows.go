@@ -1,0 +1,162 @@
+package inventory
+
+import (
+	"context"
+	"slices"
+)
+
+const (
+	// manyTopics is from how many topics on the first rows are found before the whole order is made.
+	manyTopics = 16384
+	// headRows is how many rows are looked for.
+	headRows = 1024
+	// sliceDeadlines is how many packed deadlines are looked at before the lock is let go.
+	sliceDeadlines = 64 << 10
+)
+
+// firstRows returns the first rows of a large unfiltered order by something else than the topic, by selection; nil when
+// that is not possible, because too many slots share the first place.
+func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) {
+	total := int(inv.Counts().Topics)
+	if s.Tree || s.Sort == ByTopic || !s.Filter.empty() || total < manyTopics {
+		return nil, nil
+	}
+	sel := selection{desc: s.Desc, limit: ^uint64(0)}
+	slice := uint32(sliceRecords)
+	if s.Sort == ByExpiry {
+		slice = sliceDeadlines
+	}
+	for id := uint32(0); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		inv.mu.Lock()
+		end := min(id+slice, inv.records.n)
+		if s.Sort == ByExpiry {
+			inv.selectDeadlines(&sel, id, end)
+		} else {
+			for ; id < end; id++ {
+				if rec := inv.records.at(id); rec.flags&flagHeld != 0 {
+					sel.add(inv.sortKey(s.Sort, id, rec), id)
+				}
+			}
+		}
+		id = end
+		done := id >= inv.records.n
+		inv.mu.Unlock()
+		if done {
+			break
+		}
+	}
+	ids := sel.result(total)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	q := &query{inv: inv, spec: s}
+	inv.mu.Lock()
+	for _, id := range ids {
+		if rec := inv.records.at(id); rec.flags&flagHeld != 0 {
+			q.take(id, rec)
+		}
+	}
+	inv.mu.Unlock()
+	if err := q.sort(ctx); err != nil {
+		return nil, err
+	}
+	q.v.seal()
+	if s.Desc {
+		slices.Reverse(q.entries)
+	}
+	snap := &snapshot{v: q.v, items: q.entries, total: total, partial: len(q.entries) < total}
+	snap.prepare()
+	return snap, nil
+}
+
+// selectDeadlines is add for the records from id to end, ordered by their end.
+func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
+	for id < end {
+		slab := inv.records.slabs[id>>recordShift]
+		stop := min(end, (id>>recordShift+1)<<recordShift)
+		for ; id < stop; id++ {
+			i := id & (recordChunk - 1)
+			key := uint64(slab.deadline[i])
+			if key == 0 {
+				key = neverEnds
+			}
+			if sel.desc {
+				key = ^key
+			}
+			// Most are beyond the limit, and then the record need not be looked at. A slot whose end is the broker's
+			// own has one here but is ordered as one that has none.
+			if key > sel.limit && !(sel.desc && inv.stamps) {
+				continue
+			}
+			if rec := &slab.records[i]; rec.flags&flagHeld != 0 {
+				sel.add(inv.sortKey(ByExpiry, id, rec), id)
+			}
+		}
+	}
+}
+
+// selection keeps the numbers with the smallest keys, or the largest if desc, in a buffer that is cut back when it is
+// full.
+type selection struct {
+	desc  bool
+	limit uint64 // keys above it are not among the first
+	kept  []selected
+	cut   bool // some were dropped
+}
+
+type selected struct {
+	key uint64
+	id  uint32
+}
+
+func (s *selection) add(key uint64, id uint32) {
+	if s.desc {
+		key = ^key
+	}
+	if key > s.limit {
+		s.cut = true
+		return
+	}
+	s.kept = append(s.kept, selected{key: key, id: id})
+	if len(s.kept) == headRows*4 {
+		s.shrink()
+	}
+}
+
+func (s *selection) shrink() {
+	slices.SortFunc(s.kept, func(a, b selected) int {
+		if a.key != b.key {
+			if a.key < b.key {
+				return -1
+			}
+			return 1
+		}
+		return int(a.id) - int(b.id)
+	})
+	if len(s.kept) > headRows {
+		s.kept = s.kept[:headRows]
+		s.limit = s.kept[headRows-1].key
+		s.cut = true
+	}
+}
+
+// result returns the numbers. Those that share the last key are left out, since some of them may have been dropped, and
+// which of them comes first is for their topics to say.
+func (s *selection) result(total int) []uint32 {
+	s.shrink()
+	n := len(s.kept)
+	if n < total && n > 0 {
+		last := s.kept[n-1].key
+		for n > 0 && s.kept[n-1].key == last {
+			n--
+		}
+	}
+	ids := make([]uint32, n)
+	for i := range ids {
+		ids[i] = s.kept[i].id
+	}
+	return ids
+}

@@ -1,0 +1,307 @@
+package inventory
+
+import (
+	"bytes"
+	"context"
+	"math"
+)
+
+const (
+	// fewTopics is up to how many topics sorting them is cheaper than going through the order of all.
+	fewTopics = 8192
+	// slicePayload is how many payload bytes are looked at before the lock is let go.
+	slicePayload = 256 << 10
+	// sliceChecks is how many candidates are checked before the lock is let go.
+	sliceChecks = 1024
+)
+
+// query is one run through the store.
+type query struct {
+	inv       *Inventory
+	spec      Spec
+	v         views
+	entries   []entry
+	keys      []uint64 // of entries, unless they are sorted by topic
+	structure uint64   // of the store when the run began
+	bySlot    bool     // some terms look at more than the topic
+	payload   int      // bytes looked at in this slice
+}
+
+// collect finds everything that matches, in no particular order.
+func (q *query) collect(ctx context.Context) error {
+	f := q.spec.Filter
+	q.inv.mu.Lock()
+	q.structure = q.inv.structure
+	if q.spec.Now == 0 {
+		q.spec.Now = q.inv.now
+	}
+	q.inv.mu.Unlock()
+	q.bySlot = !f.empty() && !f.topicOnly()
+	if f.empty() {
+		return q.scan(ctx)
+	}
+	var best *term
+	topics := false
+	for i := range f.terms {
+		t := &f.terms[i]
+		topics = topics || t.topicOnly()
+		if t.not || !t.topicOnly() {
+			continue
+		}
+		if t.kind == termMQTT {
+			if done, none := q.subtree(t); done || none {
+				return ctx.Err()
+			}
+		}
+		if best == nil || len(t.find.text) > len(best.find.text) {
+			best = t
+		}
+	}
+	if !topics {
+		return q.scan(ctx)
+	}
+	return q.sweep(ctx, best)
+}
+
+// take keeps a slot if the terms hold that look at more than its topic. Call it with the lock held.
+func (q *query) take(id uint32, rec *record) {
+	if q.bySlot {
+		s := subject{
+			flags: rec.flags & flagsPublic, size: int64(rec.size), interval: rec.shownInterval(), received: rec.received,
+		}
+		if rec.epoch != q.inv.epoch {
+			s.flags |= FlagNotSeen
+		}
+		s.payload, _, _ = q.inv.parts(rec)
+		now := q.spec.Now
+		if q.inv.awayAt != 0 {
+			now = min(now, q.inv.awayAt)
+		}
+		q.payload += len(s.payload)
+		if !q.spec.Filter.matchSlotTerms(&s, now) {
+			return
+		}
+	}
+	q.entries = append(q.entries, q.v.note(&q.inv.arena, id, rec.gen, rec.topic, 0, int(rec.topic.n)))
+	if q.spec.Sort != ByTopic {
+		q.keys = append(q.keys, q.inv.sortKey(q.spec.Sort, id, rec))
+	}
+}
+
+// never is the key of a slot without an end: after all others.
+const neverEnds = math.MaxUint64 >> 1
+
+// sortKey returns what a slot is ordered by; smaller comes first.
+func (s *store) sortKey(by SortKey, id uint32, rec *record) uint64 {
+	switch by {
+	case ByExpiry:
+		if rec.flags&FlagExpiring == 0 {
+			return neverEnds
+		}
+		return uint64(*s.records.deadline(id))
+	case BySize:
+		return uint64(rec.size)
+	case ByLive:
+		return uint64(max(rec.live, 0))
+	case ByReceived:
+		return uint64(max(rec.received, 0))
+	default:
+		return 0
+	}
+}
+
+// scan goes through all records.
+func (q *query) scan(ctx context.Context) error {
+	for id := uint32(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		q.inv.mu.Lock()
+		q.payload = 0
+		end := min(id+sliceRecords, q.inv.records.n)
+		for ; id < end && q.payload < slicePayload; id++ {
+			if rec := q.inv.records.at(id); rec.flags&flagHeld != 0 {
+				q.take(id, rec)
+			}
+		}
+		done := id >= q.inv.records.n
+		q.inv.mu.Unlock()
+		if done {
+			return nil
+		}
+	}
+}
+
+// subtree goes through what is below the first levels of a topic filter, if that is little; it returns whether it did,
+// and whether nothing can match.
+func (q *query) subtree(t *term) (done, none bool) {
+	q.inv.mu.Lock()
+	defer q.inv.mu.Unlock()
+	tree := &q.inv.tree
+	at := uint32(0)
+	for d, l := range t.levels.levels {
+		if wildcard(l, '+') || wildcard(l, '#') || d == maxLevels-1 {
+			break
+		}
+		kid, ok := tree.child(at, l)
+		if !ok {
+			return false, true
+		}
+		at = kid
+	}
+	if at == 0 || tree.sums(at).all > sliceRecords {
+		return false, false
+	}
+	todo := []uint32{at}
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		nd := tree.node(id)
+		if nd.rec != 0 {
+			rec := q.inv.records.at(nd.rec - 1)
+			if q.spec.Filter.matchTopicTerms(q.inv.arena.at(rec.topic)) {
+				q.take(nd.rec-1, rec)
+			}
+		}
+		if nd.branch == 0 {
+			continue
+		}
+		b := tree.below(nd.branch)
+		for _, first := range [2]uint32{b.waiting, b.placed} {
+			for kid := first; kid != 0; kid = tree.node(kid - 1).next {
+				todo = append(todo, kid-1)
+			}
+		}
+	}
+	return true, false
+}
+
+// candidate is a topic that was found outside the lock, and where.
+type candidate struct {
+	id    uint32
+	place place
+	chunk *chunk
+}
+
+// sweep goes through the bytes of all topics outside the lock, looking for the text of best if it has one, and checks
+// under the lock, in slices, what is left.
+func (q *query) sweep(ctx context.Context, best *term) error {
+	q.inv.mu.Lock()
+	chunks := make([]*chunk, len(q.inv.arena.chunks))
+	copy(chunks, q.inv.arena.chunks)
+	parts := make([]chunk, len(chunks)) // as they are now: the open one goes on growing
+	for i, c := range chunks {
+		if c != nil {
+			parts[i] = *c
+		}
+	}
+	q.inv.mu.Unlock()
+	var found []candidate
+	for i := range parts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		found = q.inChunk(&parts[i], best, found[:0], func(e chunkEntry, n int) candidate {
+			return candidate{id: e.id, place: place{off: e.off, chunk: uint16(i), n: uint16(n)}, chunk: chunks[i]}
+		})
+		q.check(found)
+	}
+	return nil
+}
+
+// inChunk appends the topics of a chunk that match all that topics decide.
+func (q *query) inChunk(c *chunk, best *term, found []candidate, make func(chunkEntry, int) candidate) []candidate {
+	f := q.spec.Filter
+	end := func(i int) int {
+		if i+1 < len(c.entries) {
+			return int(c.entries[i+1].off)
+		}
+		return len(c.data)
+	}
+	if best == nil || len(best.find.text) == 0 {
+		for i, e := range c.entries {
+			if topic := c.data[e.off:end(i)]; f.matchTopicTerms(topic) {
+				found = append(found, make(e, len(topic)))
+			}
+		}
+		return found
+	}
+	s := searcher{f: &best.find, b: c.data, lo: -1, hi: -1}
+	n := len(best.find.text)
+	alone := len(f.terms) == 1 && best.kind == termWord
+	i := 0 // the topic that holds the place
+	for at := s.from(0); at >= 0; {
+		i = topicAt(c.entries, i, at)
+		stop := end(i)
+		if at+n > stop {
+			at = s.from(at + 1) // half in one topic and half in the next
+			continue
+		}
+		e := c.entries[i]
+		if topic := c.data[e.off:stop]; alone || f.matchTopicTerms(topic) {
+			found = append(found, make(e, len(topic)))
+		}
+		at = s.from(stop)
+	}
+	return found
+}
+
+// topicAt returns which topic, from number i on, the byte at stands in.
+func topicAt(entries []chunkEntry, i, at int) int {
+	// Steps that double first: where there are many hits the next one is near.
+	step := 1
+	for i+step < len(entries) && int(entries[i+step].off) <= at {
+		i += step
+		step *= 2
+	}
+	lo, hi := i, min(i+step, len(entries))
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) >> 1)
+		if int(entries[mid].off) <= at {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// check takes those candidates that are still held.
+func (q *query) check(found []candidate) {
+	for len(found) > 0 {
+		q.inv.mu.Lock()
+		q.payload = 0
+		n := 0
+		for ; n < len(found) && n < sliceChecks && q.payload < slicePayload; n++ {
+			c := &found[n]
+			rec := q.inv.records.at(c.id)
+			if rec.flags&flagHeld != 0 && rec.topic == c.place && q.inv.arena.chunks[c.place.chunk] == c.chunk {
+				q.take(c.id, rec)
+				continue
+			}
+			// It went, or its chunk was written again since.
+			topic := c.chunk.data[c.place.off : int(c.place.off)+int(c.place.n)]
+			if id, ok := q.inv.lookupTopic(topic); ok && q.inv.arena.chunks[c.place.chunk] != c.chunk {
+				q.take(id, q.inv.records.at(id))
+			}
+		}
+		q.inv.mu.Unlock()
+		found = found[n:]
+	}
+}
+
+// literal returns the longest text that every topic contains that the filter matches.
+func (f topicFilter) literal() []byte {
+	var best []byte
+	text := bytes.Join(f.levels, []byte{'/'})
+	if n := len(text); n > 0 && text[n-1] == '#' {
+		// The level above matches as well, without a slash behind it (4.7.1.2).
+		text = bytes.TrimSuffix(text[:n-1], []byte{'/'})
+	}
+	for _, piece := range bytes.Split(text, []byte{'+'}) {
+		if len(piece) > len(best) {
+			best = piece
+		}
+	}
+	return best
+}

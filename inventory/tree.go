@@ -1,0 +1,368 @@
+package inventory
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// node is one level of the tree of topics. Like a record it holds no pointers. Its name is a part of a topic that is
+// held at it or below it; when that topic goes the name is pointed to another one.
+type node struct {
+	parent     uint32 // number; the root is its own parent
+	next, prev uint32 // siblings, number plus one; new ones come first
+	rec        uint32 // its own slot, number plus one
+	branch     uint32 // sums and children, number plus one; only where there are children
+	named      uint32 // the slot whose topic holds the name
+	hash       uint32
+	off, n     uint16 // the name in that topic
+	depth      uint16 // levels of the path; 0 for the root
+	flags      uint16
+}
+
+// A child is in one of two chains of its parent. New ones wait; they are moved to the other when they are put in order,
+// so that who still has to be is known without a search.
+const (
+	nodePlaced  = 1 << iota // in the chain of those that are in order, or will be in a moment
+	nodeOrdered             // in the order
+	nodeTaken               // somebody is sorting it outside the lock
+)
+
+// branch is what a node with children has beside.
+type branch struct {
+	sums    sums
+	waiting uint32 // first child that waits, node number plus one
+	placed  uint32 // first child that does not
+	kids    uint32 // in both chains
+	late    uint32 // that wait
+	order   uint32 // index in tree.orders plus one; 0 = children were never shown
+}
+
+// sums count the slots at a level and below.
+type sums struct{ all, never, expiring, unknown, due, findings uint32 }
+
+// sumsOf returns what one slot with flags f adds.
+func sumsOf(f Flags) sums {
+	s := sums{all: 1}
+	switch {
+	case f&FlagNever != 0:
+		s.never = 1
+	case f&FlagExpiring != 0:
+		s.expiring = 1
+	default:
+		s.unknown = 1
+	}
+	if f&FlagDue != 0 {
+		s.due = 1
+	}
+	if f&findings != 0 {
+		s.findings = 1
+	}
+	return s
+}
+
+func (s *sums) add(o sums) {
+	s.all += o.all
+	s.never += o.never
+	s.expiring += o.expiring
+	s.unknown += o.unknown
+	s.due += o.due
+	s.findings += o.findings
+}
+
+func (s *sums) sub(o sums) {
+	s.all -= o.all
+	s.never -= o.never
+	s.expiring -= o.expiring
+	s.unknown -= o.unknown
+	s.due -= o.due
+	s.findings -= o.findings
+}
+
+func (s *sums) counts() Counts {
+	return Counts{
+		Topics: int64(s.all), Never: int64(s.never), Expiring: int64(s.expiring), Unknown: int64(s.unknown),
+		Due: int64(s.due), Findings: int64(s.findings),
+	}
+}
+
+const (
+	nodeShift   = 12
+	branchShift = 10
+)
+
+// tree keeps the levels of all topics, with sums that follow every change.
+type tree struct {
+	nodes    [][]node
+	n        uint32
+	free     uint32 // number plus one, chained through next
+	branches [][]branch
+	bn       uint32
+	bfree    uint32   // chained through waiting
+	orders   []*order // of children that were shown
+	ofree    []uint32
+	index    table // by parent and name
+	seed     maphash.Seed
+	topic    func(id uint32) []byte // of a slot
+	flags    func(id uint32) Flags  // of a slot
+}
+
+func (t *tree) init(topic func(uint32) []byte, flags func(uint32) Flags, expected int) {
+	t.topic, t.flags = topic, flags
+	t.seed = maphash.MakeSeed()
+	// A million topics were seen to have a sixth more levels than topics.
+	t.index = newTable(func(id uint32) uint32 { return t.node(id).hash }, expected+expected/6)
+	t.takeNode()
+	t.node(0).branch = t.takeBranch() + 1
+}
+
+func (t *tree) node(id uint32) *node { return &t.nodes[id>>nodeShift][id&(1<<nodeShift-1)] }
+
+// below returns what a node with children has beside; number is that number plus one.
+func (t *tree) below(number uint32) *branch {
+	return &t.branches[(number-1)>>branchShift][(number-1)&(1<<branchShift-1)]
+}
+
+func (t *tree) takeNode() uint32 {
+	if t.free != 0 {
+		id := t.free - 1
+		nd := t.node(id)
+		t.free = nd.next
+		*nd = node{}
+		return id
+	}
+	if t.n&(1<<nodeShift-1) == 0 {
+		t.nodes = append(t.nodes, make([]node, 1<<nodeShift))
+	}
+	t.n++
+	return t.n - 1
+}
+
+func (t *tree) takeBranch() uint32 {
+	if t.bfree != 0 {
+		id := t.bfree - 1
+		b := t.below(id + 1)
+		t.bfree = b.waiting
+		*b = branch{}
+		return id
+	}
+	if t.bn&(1<<branchShift-1) == 0 {
+		t.branches = append(t.branches, make([]branch, 1<<branchShift))
+	}
+	t.bn++
+	return t.bn - 1
+}
+
+// name returns the name of a level.
+func (t *tree) name(id uint32) []byte {
+	nd := t.node(id)
+	return t.topic(nd.named)[nd.off : int(nd.off)+int(nd.n)]
+}
+
+// path returns the topic up to the end of a level; not for the root.
+func (t *tree) path(id uint32) []byte {
+	nd := t.node(id)
+	return t.topic(nd.named)[:int(nd.off)+int(nd.n)]
+}
+
+func (t *tree) hashOf(parent uint32, name []byte) uint32 {
+	h := maphash.Bytes(t.seed, name) ^ (uint64(parent)+1)*0x9E3779B97F4A7C15
+	h ^= h >> 29
+	h *= 0xBF58476D1CE4E5B9
+	return uint32(h >> 32)
+}
+
+// child returns the level called name below parent.
+func (t *tree) child(parent uint32, name []byte) (uint32, bool) {
+	return t.index.find(t.hashOf(parent, name), func(id uint32) bool {
+		nd := t.node(id)
+		return nd.parent == parent && int(nd.n) == len(name) && bytes.Equal(t.name(id), name)
+	})
+}
+
+// seek returns the deepest level that exists on the way to path, and how many levels of path it has.
+func (t *tree) seek(path []byte) (id uint32, depth int) {
+	for start := 0; start <= len(path); {
+		end := levelEnd(path, start, depth)
+		next, ok := t.child(id, path[start:end])
+		if !ok {
+			return id, depth
+		}
+		id, start = next, end+1
+		depth++
+	}
+	return id, depth
+}
+
+// insert adds the levels of a new slot, whose topic is there already, and counts it in all of them.
+func (t *tree) insert(rec uint32, topic []byte, f Flags) uint32 {
+	var id uint32
+	fresh := false
+	for start, depth := 0, 0; start <= len(topic); depth++ {
+		end := levelEnd(topic, start, depth)
+		name := topic[start:end]
+		next, ok := uint32(0), false
+		if !fresh {
+			next, ok = t.child(id, name)
+		}
+		if !ok {
+			fresh = true
+			next = t.takeNode()
+			nd := t.node(next)
+			nd.parent, nd.named, nd.depth = id, rec, uint16(depth+1)
+			nd.off, nd.n = uint16(start), uint16(end-start)
+			nd.hash = t.hashOf(id, name)
+			t.link(id, next)
+			t.index.add(nd.hash, next)
+		}
+		id, start = next, end+1
+	}
+	t.node(id).rec = rec + 1
+	t.change(id, sums{}, sumsOf(f))
+	return id
+}
+
+// link makes a node the first child of its parent, which gets a branch if it has none.
+func (t *tree) link(parent, id uint32) {
+	p := t.node(parent)
+	if p.branch == 0 {
+		p.branch = t.takeBranch() + 1
+		if p.rec != 0 {
+			// What the level itself counts was kept in its slot alone so far.
+			t.below(p.branch).sums = sumsOf(t.flags(p.rec - 1))
+		}
+	}
+	b := t.below(p.branch)
+	b.kids++
+	b.late++
+	t.chain(&b.waiting, id)
+}
+
+// chain puts a node in front of a chain.
+func (t *tree) chain(first *uint32, id uint32) {
+	nd := t.node(id)
+	nd.prev, nd.next = 0, *first
+	if *first != 0 {
+		t.node(*first - 1).prev = id + 1
+	}
+	*first = id + 1
+}
+
+// unchain takes a node out of the chain of its parent that it is in.
+func (t *tree) unchain(b *branch, id uint32) {
+	nd := t.node(id)
+	switch {
+	case nd.prev != 0:
+		t.node(nd.prev - 1).next = nd.next
+	case nd.flags&nodePlaced != 0:
+		b.placed = nd.next
+	default:
+		b.waiting = nd.next
+	}
+	if nd.next != 0 {
+		t.node(nd.next - 1).prev = nd.prev
+	}
+	if nd.flags&nodePlaced == 0 {
+		b.late--
+	}
+}
+
+// change replaces what one slot adds to the sums of its level and of those above.
+func (t *tree) change(id uint32, before, after sums) {
+	for {
+		nd := t.node(id)
+		if nd.branch != 0 {
+			s := &t.below(nd.branch).sums
+			s.sub(before)
+			s.add(after)
+		}
+		if id == 0 {
+			return
+		}
+		id = nd.parent
+	}
+}
+
+// remove takes a slot out of its level, and levels that hold nothing any more out of the tree. The topic of the slot
+// must still be there.
+func (t *tree) remove(rec, id uint32, f Flags) {
+	t.change(id, sumsOf(f), sums{})
+	t.node(id).rec = 0
+	for id != 0 {
+		nd := t.node(id)
+		if nd.rec != 0 || nd.branch != 0 {
+			break
+		}
+		parent := nd.parent
+		t.unlink(parent, id)
+		t.index.remove(nd.hash, id)
+		*nd = node{next: t.free}
+		t.free = id + 1
+		id = parent
+	}
+	t.rename(id, rec)
+}
+
+// unlink takes a child out of its parent, and the branch away with the last one.
+func (t *tree) unlink(parent, id uint32) {
+	p, nd := t.node(parent), t.node(id)
+	b := t.below(p.branch)
+	if nd.flags&nodeOrdered != 0 {
+		t.orders[b.order-1].remove(id, func(other uint32) int { return compareTopics(t.name(other), t.name(id)) })
+	}
+	t.unchain(b, id)
+	b.kids--
+	if b.kids > 0 || parent == 0 {
+		return
+	}
+	if b.order != 0 {
+		t.orders[b.order-1] = nil
+		t.ofree = append(t.ofree, b.order)
+	}
+	*b = branch{waiting: t.bfree}
+	t.bfree = p.branch
+	p.branch = 0
+}
+
+// rename points the names of a level and of those above away from a slot that goes.
+func (t *tree) rename(id, rec uint32) {
+	other, found := uint32(0), false
+	for ; id != 0; id = t.node(id).parent {
+		nd := t.node(id)
+		if nd.named != rec {
+			continue
+		}
+		if !found {
+			other, found = t.anySlot(id), true
+		}
+		// The path is the same in every topic at or below it, so the place of the name in the topic is, too.
+		nd.named = other
+	}
+}
+
+// anySlot returns a slot at a level or below it. There is one, or the level would have gone.
+func (t *tree) anySlot(id uint32) uint32 {
+	for {
+		nd := t.node(id)
+		if nd.rec != 0 {
+			return nd.rec - 1
+		}
+		b := t.below(nd.branch)
+		id = b.waiting
+		if id == 0 {
+			id = b.placed
+		}
+		id--
+	}
+}
+
+// sums returns what is counted at a level and below.
+func (t *tree) sums(id uint32) sums {
+	nd := t.node(id)
+	if nd.branch != 0 {
+		return t.below(nd.branch).sums
+	}
+	return sumsOf(t.flags(nd.rec - 1))
+}
+
+// sums0 returns what is counted in the whole tree.
+func (t *tree) sums0() *sums { return &t.below(t.node(0).branch).sums }
