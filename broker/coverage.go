@@ -118,8 +118,8 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case e.agrees() && e.held == 0:
 		return inventory.Verified, rule + "; the broker's own count says that it holds no retained topic."
 	case e.agrees() && e.slices.found > 0:
-		return inventory.Verified, fmt.Sprintf("%s, and then %d slices, which brought %d topics that had been dropped; the broker's own count agrees (%d).",
-			rule, e.slices.asked, e.slices.found, e.held)
+		return inventory.Verified, fmt.Sprintf("%s, and then %s, which brought %d topics that had been dropped; the broker's own count agrees (%d).",
+			rule, e.slices.what(), e.slices.found, e.held)
 	case e.agrees():
 		return inventory.Verified, fmt.Sprintf("%s; the broker's own count agrees (%d).", rule, e.held)
 	case e.copies == 0 && e.slices.found == 0 && e.wildcards == 1:
@@ -135,7 +135,7 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case moved:
 		return inventory.Incomplete, rule + ", but the broker's dropped counter rose: some client lost messages."
 	case e.slices.found > 0:
-		return inventory.Incomplete, fmt.Sprintf("%s, but narrower filters brought %d topics more.", rule, e.slices.found)
+		return inventory.Incomplete, fmt.Sprintf("%s, but %s brought %d topics more.", rule, e.slices.what(), e.slices.found)
 	case e.recovered > 0:
 		return inventory.Incomplete, fmt.Sprintf("%s, but exact filters brought %d topics that the scan did not.", rule, e.recovered)
 	case e.pings > 0:

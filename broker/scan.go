@@ -29,7 +29,9 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
 	snap := w.scanWhole(ctx, &e)
 	if e.ended == "" && e.live() {
-		w.settleFigures(ctx, &e)
+		if !w.cfg.Slices || e.pings == 0 {
+			w.settleFigures(ctx, &e) // an unanswered ping is loss enough to go on at once
+		}
 		if w.cfg.Slices {
 			w.sliceWhereItHelps(ctx, &e)
 		}

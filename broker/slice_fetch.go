@@ -14,8 +14,8 @@ type fetched struct {
 }
 
 // tooLarge reports whether the batch was of a size from which brokers were seen to lose, so that it proves nothing.
-func (f fetched) tooLarge() bool {
-	return f.unanswered || f.copies > safeCopies && f.bytes > safeBytes
+func (f fetched) tooLarge(strict bool) bool {
+	return f.unanswered || f.copies > safeCopies && (strict || f.bytes > safeBytes)
 }
 
 // fetch asks for a batch. A connection that ended, or whose pings no longer tell anything, is made anew, once.
@@ -91,5 +91,28 @@ func (s *slicer) learn(batch []part, got fetched) {
 	}
 	if known > 0 && got.copies > 0 {
 		s.scale = max(s.scale*0.7, 1.1*float64(got.copies)/float64(known), 1.1)
+	}
+}
+
+// wholeAgain asks once more for everything where slices could not help: the loss is a race between the broker and the
+// reader, and the next race may end otherwise. What came before is kept.
+func (s *slicer) wholeAgain() {
+	if !s.res.flat || s.res.ended != "" || s.enough() {
+		return
+	}
+	if s.snap != nil {
+		s.reopen()
+	}
+	var all []part
+	for _, g := range s.e.grants {
+		if !g.Refused() {
+			all = append(all, part{slice: parseSlice(g.Filter)})
+		}
+	}
+	s.w.progress(0, -1, "asking for the whole once more: slices cannot divide it")
+	s.res.again = true
+	s.quiet = s.w.cfg.Quiet
+	if _, err := s.fetch(all); err != nil && s.ctx.Err() == nil {
+		s.res.ended = lossText(err)
 	}
 }

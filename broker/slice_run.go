@@ -6,6 +6,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"retainscope/inventory"
@@ -21,6 +22,8 @@ const (
 	sliceFilters = 500
 	slicePacket  = 64 << 10
 	sliceRounds  = 24
+	// sliceSample is how many names of single topics are asked for before they are taken as what they look like.
+	sliceSample = 1000
 )
 
 // sliceResult is what slicing brought.
@@ -31,12 +34,26 @@ type sliceResult struct {
 	whole          int64 // copies in slices that were too large and that no narrower filter divides
 	dear           bool  // a way to divide was left out because of what it costs the broker
 	skipped        int   // names that no topic filter can carry
+	flat           bool  // the names that are left do not repeat, so that they say nothing about the missing ones
+	again          bool  // the whole was asked for once more
 	ended          string
+}
+
+// what names what was asked for after the whole.
+func (r *sliceResult) what() string {
+	switch {
+	case r.asked == 0:
+		return "a second time"
+	case r.again:
+		return fmt.Sprintf("%d slices and a second time", r.asked)
+	default:
+		return fmt.Sprintf("%d slices", r.asked)
+	}
 }
 
 // gaps says what slices could not do.
 func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
-	if claim != inventory.Incomplete && claim != inventory.Unverified || r.asked == 0 && r.ended == "" && r.whole == 0 {
+	if claim != inventory.Incomplete && claim != inventory.Unverified {
 		return nil
 	}
 	add := func(n int64, format string, args ...any) {
@@ -44,6 +61,9 @@ func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 	}
 	if r.whole > 0 {
 		add(-1, "A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
+	}
+	if r.flat && r.whole == 0 {
+		add(-1, "What is missing has names that were never seen: they lie side by side in one level, and no topic filter names a part of a level.")
 	}
 	if r.refused > 0 {
 		add(-1, "The broker refused %d of the narrower filters.", r.refused)
@@ -68,11 +88,14 @@ type slicer struct {
 	snap  *snapshot
 	topic *survey
 	quiet time.Duration
-	scale float64         // how many copies came for each one known
+	// strict is set for brokers that were seen to drop by number, whatever the size.
+	strict bool
+	scale  float64         // how many copies came for each one known
 	done  map[string]bool // filters that were asked for and came whole
 	queue []part
 	res   sliceResult
 	start int64 // topics held before the first slice
+	since int64 // live values of the broker's count before the first slice
 }
 
 // sliceWhereItHelps asks for the store in slices when something is missing and slices can tell more, until the broker's
@@ -81,9 +104,11 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 	if !e.worthSlicing() {
 		return
 	}
-	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: e.held, scale: 1.5, quiet: queryQuiet}
-	if s.e.now.countsDrops() && e.now.countFrom != sysCountMochi {
+	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: e.held, since: e.now.countLive, scale: 3, quiet: queryQuiet}
+	if strings.HasPrefix(e.now.version, "mosquitto ") {
 		s.quiet = 60 * time.Millisecond // its PINGRESP stands behind the last copy
+	} else {
+		s.strict = true
 	}
 	if k := e.known(); k > e.held && e.held > 0 {
 		s.scale = max(s.scale, float64(k)/float64(e.held))
@@ -93,17 +118,17 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 		c.Rule = "The whole did not come whole; narrower filters are asked for one after another."
 	})
 	s.run()
+	s.wholeAgain()
 	if s.snap != nil {
 		shut(s.snap.conn)
 	}
 	e.held = w.held(ctx)
 	s.res.found = max(e.held-s.start, 0)
 	e.slices = s.res
-	if ctx.Err() != nil || s.res.asked == 0 {
-		return
+	if ctx.Err() == nil {
+		e.now, e.ticked = w.sys.read(), false
+		w.settleFigures(ctx, e)
 	}
-	e.now, e.ticked = w.sys.read(), e.ticked && e.agrees()
-	w.settleFigures(ctx, e)
 }
 
 // withClaim returns c as the statement of a scan that still runs, with what lasts taken from old.
@@ -127,8 +152,8 @@ func (s *slicer) run() {
 	barren := 0
 	for range sliceRounds {
 		before := s.held()
-		next, ok := s.plan()
-		if !ok || !s.ask(next) || s.enough() {
+		next, sample, ok := s.plan()
+		if !ok || !s.ask(next, sample) || s.enough() {
 			return
 		}
 		if s.held() > before {
@@ -146,14 +171,18 @@ func (s *slicer) enough() bool {
 	if s.ctx.Err() != nil {
 		return true
 	}
-	k := s.w.sys.read().known()
-	return s.e.whole() && k > 0 && s.w.held(s.ctx) >= k && s.e.ticked
+	v := s.w.sys.read()
+	k := v.known()
+	// A count from before the scan may be as old as the broker likes.
+	young := s.e.ticked || v.countLive > s.since
+	return s.e.whole() && young && k > 0 && s.w.held(s.ctx) >= k
 }
 
-// plan returns the parts of the best way to divide the store that has parts which were not asked for yet.
-func (s *slicer) plan() ([]part, bool) {
+// plan returns the parts of the best way to divide the store that has parts which were not asked for yet. sample is set
+// where the first thousand of them tell whether the others are worth asking for.
+func (s *slicer) plan() (parts []part, sample, ok bool) {
 	if err := s.survey(); err != nil {
-		return nil, false
+		return nil, false, false
 	}
 	for _, g := range s.e.grants {
 		base := parseSlice(g.Filter)
@@ -162,11 +191,11 @@ func (s *slicer) plan() ([]part, bool) {
 		}
 		for _, c := range s.topic.cuts(base) {
 			if parts := s.fresh(c); len(parts) > 0 {
-				return parts, true
+				return parts, c.flat(), true
 			}
 		}
 	}
-	return nil, false
+	return nil, false, false
 }
 
 func hasAny(s slice) bool {
@@ -220,10 +249,18 @@ func (s *slicer) survey() error {
 }
 
 // ask asks for parts, batch by batch, dividing what turns out too large. It returns false when it cannot go on.
-func (s *slicer) ask(parts []part) bool {
+func (s *slicer) ask(parts []part, sample bool) bool {
 	s.queue = append(s.queue[:0], parts...)
 	s.res.planned += len(parts)
+	before, first := s.held(), s.res.asked
 	for len(s.queue) > 0 {
+		if sample && s.res.asked-first >= sliceSample && s.held() == before {
+			for _, p := range s.queue {
+				s.done[p.slice.filter()] = true
+			}
+			s.res.planned -= len(s.queue)
+			break
+		}
 		batch := s.nextBatch()
 		s.w.progress(int64(s.res.asked), int64(s.res.planned), "asking for parts of the store: slice %d of %d", s.res.asked+1, s.res.planned)
 		began := time.Now()
@@ -234,7 +271,7 @@ func (s *slicer) ask(parts []part) bool {
 			}
 			return false
 		}
-		if got.tooLarge() {
+		if got.tooLarge(s.strict) {
 			s.divide(batch, got)
 		} else {
 			for _, p := range batch {
@@ -250,6 +287,7 @@ func (s *slicer) ask(parts []part) bool {
 			return false
 		}
 	}
+	s.res.flat = sample && s.held() == before
 	return true
 }
 
@@ -263,7 +301,7 @@ func (s *slicer) nextBatch() []part {
 		size += float64(p.bytes) * s.scale
 		walk += int(p.walk)
 		packet += len(p.slice.filter()) + 3
-		if n > 0 && (copies > sliceCopies && size > sliceBytes || walk > sliceWalk || packet > slicePacket) {
+		if n > 0 && (copies > sliceCopies && (s.strict || size > sliceBytes) || walk > sliceWalk || packet > slicePacket) {
 			break
 		}
 		n++

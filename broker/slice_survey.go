@@ -51,7 +51,8 @@ type cut struct {
 	// largest is the share of the largest part, walked the number of tree nodes the broker visits for one filter.
 	largest float64
 	walked  int64
-	skipped int // names that no filter can carry
+	copies  int64 // topics known in all parts
+	skipped int   // names that no filter can carry
 }
 
 type nameStat struct {
@@ -126,11 +127,15 @@ func (v *survey) cuts(s slice) []cut {
 	return out
 }
 
-// class ranks a cut: names that repeat before names that keep coming; within them, cheap before dear.
+// class ranks a cut: names that repeat before names that keep coming before those of single topics; within them, cheap
+// before dear.
 func (c cut) class() int {
 	class := 0
 	if c.fresh > 0.1 {
 		class += 2
+	}
+	if c.flat() {
+		class += 4
 	}
 	if c.cost() > walkDear {
 		class++
@@ -140,6 +145,10 @@ func (c cut) class() int {
 
 // cost is how many nodes of its tree the broker visits for all parts.
 func (c cut) cost() int64 { return c.walked * int64(len(c.parts)) }
+
+// flat reports whether nearly every name is that of one topic: then asking for the names seen most likely brings
+// nothing, unless they return under parents that were never seen. A sample of them tells.
+func (c cut) flat() bool { return c.copies < 2*int64(len(c.parts)) }
 
 const (
 	// walkDear is a cost in nodes from which another cut is tried first, about a second of a broker.
@@ -152,7 +161,7 @@ func makeCut(s slice, k int, names map[string]*nameStat, depths []nameStat, midd
 	if len(names) < 2 {
 		return cut{}, false
 	}
-	c := cut{level: k}
+	c := cut{level: k, copies: topics}
 	for _, d := range s.shorter(k) {
 		n := depths[min(len(d.levels), len(depths)-1)]
 		c.parts = append(c.parts, part{slice: d, copies: n.copies, bytes: n.bytes})

@@ -56,3 +56,40 @@ func TestADefaultMosquittoIsSeenWhole(t *testing.T) {
 		})
 	}
 }
+
+func TestAReaderSlowedByAProxySeesAllAfterSlicing(t *testing.T) {
+	b := testbroker.Start(t, testbroker.Config{})
+	load(t, b.URL(), 20000, 1000, deep)
+	start := time.Now()
+	w, inv := watch(t, WatchConfig{Config: Config{URL: slowProxy(t, b.URL(), 8<<10, 2*time.Millisecond)}, Once: true, Slices: true})
+	cov := scanned(t, w, 2*time.Minute)
+	t.Logf("%s: %+v", time.Since(start), cov)
+	n := inv.Counts().Topics
+	if n != 20000 && cov.Claim != inventory.Incomplete {
+		t.Errorf("%d of 20000 topics, yet %s: %s", n, cov.Claim, cov.Rule)
+	}
+}
+
+func TestLayoutsThatSlicesDivideAndOneThatTheyCannot(t *testing.T) {
+	for name, topic := range map[string]func(int) string{
+		"deep": deep,
+		"wide": func(i int) string { return fmt.Sprintf("load/device%05d/%d", i/20, i%20) },
+		"flat": func(i int) string { return fmt.Sprintf("load/%06d", i) },
+		"home": func(i int) string {
+			return fmt.Sprintf("homeassistant/%s/dev%04d/%s/config", []string{"sensor", "light", "switch"}[i%3], i/60, []string{"a", "b", "c", "d"}[i%4]+fmt.Sprint(i%60))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := testbroker.Start(t, testbroker.Config{})
+			load(t, b.URL(), 20000, 1000, topic)
+			start := time.Now()
+			w, inv := watch(t, WatchConfig{Config: Config{URL: slowProxy(t, b.URL(), 8<<10, 2*time.Millisecond)}, Once: true, Slices: true})
+			cov := scanned(t, w, 2*time.Minute)
+			t.Logf("%s: %+v", time.Since(start), cov)
+			n := inv.Counts().Topics
+			if n != 20000 && cov.Claim != inventory.Incomplete {
+				t.Errorf("%d of 20000 topics, yet %s: %s", n, cov.Claim, cov.Rule)
+			}
+		})
+	}
+}

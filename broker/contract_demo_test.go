@@ -1,0 +1,69 @@
+package broker
+
+// The embedded broker of room demo as one more broker of the contract.
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"retainscope/demo"
+	"retainscope/inventory"
+)
+
+// startDemo returns the URL of an embedded broker that holds nothing. Under the race detector it is a process of its
+// own, since it races inside itself.
+func startDemo(t testing.TB) string {
+	t.Helper()
+	if !contractUnderRace {
+		d, err := demo.Start(t.Context(), demo.Options{Empty: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(d.Close)
+		return d.URL()
+	}
+	bin := filepath.Join(t.TempDir(), "retainscope")
+	if out, err := exec.Command("go", "build", "-o", bin, "retainscope").CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v: %s", err, out)
+	}
+	cmd := exec.Command(bin, "demo", "--serve", "--empty", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+func TestContractOverTheEmbeddedBroker(t *testing.T) {
+	for _, c := range contractCases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, newRealBroker(t, startDemo(t)))
+		})
+	}
+}
+
+func TestTheEmbeddedBrokerWithItsEarlyPingrespIsSeenWhole(t *testing.T) {
+	url := startDemo(t)
+	load(t, url, 20000, 32, deep)
+	w, inv := watch(t, WatchConfig{Config: Config{URL: url}, Once: true})
+	cov := scanned(t, w, time.Minute)
+	if n := inv.Counts().Topics; n != 20000 || cov.Claim == inventory.Incomplete {
+		t.Errorf("%d of 20000 topics, %s: %s", n, cov.Claim, cov.Rule)
+	}
+}
