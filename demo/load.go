@@ -18,10 +18,11 @@ func Load(ctx context.Context, addr string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return publishAll(ctx, addr, house)
+	return Publish(ctx, addr, house)
 }
 
-func publishAll(ctx context.Context, addr string, messages []Message) (int, error) {
+// Publish sends messages as Load sends the house, in order, and returns the number that was acknowledged.
+func Publish(ctx context.Context, addr string, messages []Message) (int, error) {
 	c, err := connect(ctx, addr, level5, clientID("house"))
 	if err != nil {
 		return 0, err

@@ -1,0 +1,291 @@
+package cli
+
+// The configuration file: reading it, finding the line of a key, refusing keys that are no settings.
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// configFile is a file that was read. Sections hold keys; profile.NAME holds keys of mqtt, and sections again.
+type configFile struct {
+	path string
+	text string
+	mode fs.FileMode
+	doc  map[string]any
+}
+
+// defaultConfigPath returns where the file is looked for, or "" where the system has no such place.
+func defaultConfigPath(env map[string]string) string {
+	dir := env["XDG_CONFIG_HOME"]
+	if dir == "" || !filepath.IsAbs(dir) {
+		home := env["HOME"]
+		switch {
+		case runtime.GOOS == "windows":
+			dir = env["AppData"]
+		case runtime.GOOS == "darwin" && home != "":
+			dir = filepath.Join(home, "Library", "Application Support")
+		case home != "":
+			dir = filepath.Join(home, ".config")
+		}
+		if dir == "" || !filepath.IsAbs(dir) {
+			return ""
+		}
+	}
+	return filepath.Join(dir, "retainscope", "config.toml")
+}
+
+// readConfig returns the file at path, or nil when it is not there and need not be.
+func readConfig(path string, must bool) (*configFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the person names the file
+	if errors.Is(err, fs.ErrNotExist) && !must {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	f := &configFile{path: path, text: string(raw)}
+	if info, err := os.Stat(path); err == nil {
+		f.mode = info.Mode()
+	}
+	if _, err := toml.Decode(f.text, &f.doc); err != nil {
+		var p toml.ParseError
+		if errors.As(err, &p) {
+			return nil, fmt.Errorf("%s line %d: %s", path, p.Position.Line, quoteless(firstLine(p.Message, p.Error())))
+		}
+		return nil, fmt.Errorf("%s: %s", path, quoteless(err.Error()))
+	}
+	return f, nil
+}
+
+func firstLine(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			line, _, _ := strings.Cut(t, "\n")
+			return line
+		}
+	}
+	return ""
+}
+
+// at returns "PATH line N", or PATH alone where the line cannot be told.
+func (f *configFile) at(key ...string) string {
+	if n := lineOf(f.text, key); n > 0 {
+		return fmt.Sprintf("%s line %d", f.path, n)
+	}
+	return f.path
+}
+
+// check refuses a section or key that is no setting, naming the first by its place in the file.
+func (f *configFile) check(table []setting) error {
+	var wrong [][]string
+	section := func(path []string, name string, v any) {
+		keys, ok := v.(map[string]any)
+		if !ok || !slices.ContainsFunc(table, func(s setting) bool { return s.section == name }) {
+			wrong = append(wrong, path)
+			return
+		}
+		for k := range keys {
+			if !known(table, name, k) {
+				wrong = append(wrong, append(slices.Clone(path), k))
+			}
+		}
+	}
+	for name, v := range f.doc {
+		if name != "profile" {
+			section([]string{name}, name, v)
+			continue
+		}
+		profiles, ok := v.(map[string]any)
+		if !ok {
+			wrong = append(wrong, []string{"profile"})
+			continue
+		}
+		for p, body := range profiles {
+			keys, ok := body.(map[string]any)
+			if !ok {
+				wrong = append(wrong, []string{"profile", p})
+				continue
+			}
+			for k, v := range keys {
+				path := []string{"profile", p, k}
+				if _, table := v.(map[string]any); table {
+					section(path, k, v)
+					continue
+				}
+				if !known(table, "mqtt", k) {
+					wrong = append(wrong, path)
+				}
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	slices.SortFunc(wrong, func(a, b []string) int {
+		if d := lineOf(f.text, a) - lineOf(f.text, b); d != 0 {
+			return d
+		}
+		return slices.Compare(a, b)
+	})
+	key := wrong[0]
+	return fmt.Errorf("%s: %s is no setting; `retainscope config` lists them%s",
+		f.at(key...), quoteless(strings.Join(key, ".")), nearest(table, key[len(key)-1]))
+}
+
+func known(table []setting, section, name string) bool {
+	return slices.ContainsFunc(table, func(s setting) bool { return s.section == section && s.name == name })
+}
+
+// nearest proposes a setting whose name differs from the wrong one in one or two letters.
+func nearest(table []setting, wrong string) string {
+	for _, s := range table {
+		if distance(s.name, wrong) <= 2 && len(wrong) > 3 {
+			return "; is " + s.id() + " meant?"
+		}
+	}
+	return ""
+}
+
+// distance counts the letters to change, add or remove between a and b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// values returns what the file gives to s, the profile's value last.
+func (f *configFile) values(s setting, profile string) []candidate {
+	var out []candidate
+	add := func(l layer, note string, path ...string) {
+		if v, ok := lookup(f.doc, path); ok {
+			out = append(out, candidate{v, false, source{l, f.at(path...) + note}})
+		}
+	}
+	add(fromFile, "", s.section, s.name)
+	if profile != "" {
+		note := ", profile " + quoteless(profile)
+		if s.section == "mqtt" {
+			add(fromProfile, note, "profile", profile, s.name)
+		}
+		add(fromProfile, note, "profile", profile, s.section, s.name)
+	}
+	return out
+}
+
+func lookup(doc map[string]any, path []string) (any, bool) {
+	for _, p := range path[:len(path)-1] {
+		next, ok := doc[p].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		doc = next
+	}
+	v, ok := doc[path[len(path)-1]]
+	return v, ok
+}
+
+func (f *configFile) hasProfile(name string) bool {
+	_, ok := lookup(f.doc, []string{"profile", name})
+	return ok
+}
+
+func (f *configFile) profiles() []string {
+	p, _ := f.doc["profile"].(map[string]any)
+	names := slices.Sorted(maps.Keys(p))
+	for i, n := range names {
+		names[i] = quote(n)
+	}
+	return names
+}
+
+// holdsSecret reports whether a password stands in the file itself, for itself or in an address.
+func (f *configFile) holdsSecret(table []setting) bool {
+	names := []string{""}
+	if p, ok := f.doc["profile"].(map[string]any); ok {
+		names = slices.AppendSeq(names, maps.Keys(p))
+	}
+	for _, s := range table {
+		for _, profile := range names {
+			for _, c := range f.values(s, profile) {
+				text, _ := c.value.(string)
+				if s.secret && text != "" {
+					return true
+				}
+				if _, pass := splitUserInfo(text); s.id() == "mqtt.broker" && pass != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// openToOthers reports whether a mode lets the group or everybody read. Windows has no such bits.
+func openToOthers(mode fs.FileMode) bool {
+	return runtime.GOOS != "windows" && mode.Perm()&0o044 != 0
+}
+
+var (
+	headerLine = regexp.MustCompile(`^\s*\[\s*([^\[\]]+?)\s*\]`)
+	keyLine    = regexp.MustCompile(`^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=`)
+	keyPart    = regexp.MustCompile(`[A-Za-z0-9_-]+|"[^"]*"|'[^']*'`)
+)
+
+// lineOf returns the line where key stands, else the line of the table around it, else 0. It reads headers and the
+// beginning of lines; a key inside an inline table is answered with the line of that table.
+func lineOf(text string, key []string) int {
+	var table []string
+	best, bestDepth := 0, 0
+	for n, line := range strings.Split(text, "\n") {
+		var path []string
+		if m := headerLine.FindStringSubmatch(line); m != nil {
+			table = parts(m[1])
+			path = table
+		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+			path = append(slices.Clone(table), parts(m[1])...)
+		} else {
+			continue
+		}
+		if len(path) <= len(key) && len(path) > bestDepth && slices.Equal(path, key[:len(path)]) {
+			best, bestDepth = n+1, len(path)
+		}
+	}
+	return best
+}
+
+func parts(s string) []string {
+	out := keyPart.FindAllString(s, -1)
+	for i, p := range out {
+		if p[0] == '"' || p[0] == '\'' {
+			out[i] = p[1 : len(p)-1]
+		}
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package cli
+
+// `retainscope demo`: a broker in this process with the made-up house, and the screen on it; or only the broker; or
+// the house put into another broker on this machine.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"retainscope/demo"
+)
+
+type demoOptions struct {
+	serve, empty bool
+	listen, into string
+}
+
+func (p *program) demoCommand() *cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Look at a made-up house on a broker inside the program",
+		Long: `Start a broker inside the program on a loopback port, load it with a made-up house of 330 retained topics and
+a few small writers, and open the screen on it. The writers are below demo/: one refreshes its expiring message, one
+stopped refreshing (and is started again later), one speaks MQTT 3.1.1 and overwrites an expiring message with one that
+never expires, and one comes back when its topic is cleared.
+
+With --serve only the broker runs, until it is stopped; its address is printed. The broker holds everything in memory
+and lets everybody in: keep it on loopback.
+
+With --into the house is published, retained, to another broker on this machine; it stays there.`,
+		Example: `  retainscope demo
+  retainscope demo --serve --listen 127.0.0.1:1884
+  retainscope demo --into mqtt://127.0.0.1:1883`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.runDemo(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.serve, "serve", false, "only the broker, until it is stopped; prints its address")
+	f.StringVar(&o.listen, "listen", "", "`ADDR`ess to listen on, host:port (default: 127.0.0.1 and a free port)")
+	f.BoolVar(&o.empty, "empty", false, "without the house and its writers")
+	f.StringVar(&o.into, "into", "", "publish the house to the broker at `URL`, which must be on loopback, and leave")
+	p.screenFlags(cmd)
+	return cmd
+}
+
+func (p *program) runDemo(ctx context.Context, o demoOptions) error {
+	if o.into != "" {
+		if o.serve || o.empty || o.listen != "" {
+			return usage(errors.New("--into stands alone: it starts no broker"))
+		}
+		return p.loadInto(ctx, o.into)
+	}
+	var r *resolved
+	if !o.serve {
+		if err := p.checkTerminal(); err != nil {
+			return err
+		}
+		var err error
+		if r, err = p.load(ctx); err != nil {
+			return err
+		}
+	}
+	d, err := demo.Start(ctx, demo.Options{Listen: o.listen, Empty: o.empty, Writers: !o.empty})
+	if err != nil {
+		return failed(ctx, err)
+	}
+	defer d.Close()
+	if o.serve {
+		fmt.Fprintln(p.stdout, d.URL())
+		<-ctx.Done()
+		return nil
+	}
+	return p.screenOn(ctx, r.forDemo(d.URL()))
+}
+
+// forDemo returns r with everything about a connection at its default, but for the address: the settings of a real
+// broker, its password among them, are none of the demo's business.
+func (r *resolved) forDemo(address string) *resolved {
+	out := *r
+	var plain Settings
+	for _, s := range settings() {
+		if err := s.bind(&plain).take(s.preset, false); err != nil {
+			panic(err) // a default that its own check refuses: caught by every test
+		}
+	}
+	out.MQTT, out.Scan = plain.MQTT, plain.Scan
+	out.MQTT.Broker = address
+	return &out
+}
+
+func (p *program) loadInto(ctx context.Context, address string) error {
+	host, err := loopback(address)
+	if err != nil {
+		return usage(fmt.Errorf("--into %s: %w", quote(withoutUserInfo(address)), err))
+	}
+	n, err := demo.Load(ctx, host)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	fmt.Fprintf(p.stdout, "%d topics of the house are on %s\n", n, "mqtt://"+host)
+	return nil
+}
+
+// loopback returns host:port of an mqtt:// address on this machine, and refuses every other: the house is made of
+// hundreds of topics that nobody wants on a real broker by mistake.
+func loopback(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "mqtt" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {
+		return "", errors.New("must be mqtt://HOST:PORT")
+	}
+	host, port := u.Hostname(), u.Port()
+	if port == "" {
+		port = "1883"
+	}
+	if u.User != nil {
+		return "", errors.New("must have no user: the house is loaded anonymously")
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.Unmap().IsLoopback() {
+		return "", errors.New("is not on this machine: only a loopback address is taken")
+	}
+	return net.JoinHostPort(host, port), nil
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
+	"retainscope/tui"
+)
+
+func TestAnExportWritesWhatIsSelectedAndTheCoverage(t *testing.T) {
+	inv := inventory.New(inventory.Options{})
+	for _, topic := range []string{"a", "a/b", "a/b/c", "ab", "a/bb", "z\xff"} {
+		inv.Apply([]inventory.Publication{{Topic: []byte(topic), Payload: []byte("x"), Interval: expiry.None(), ReceivedAt: 1000, Retain: true}})
+	}
+	export := exporter(inv, func() (inventory.Link, inventory.Coverage) {
+		return inventory.Link{URL: "mqtt://h"}, inventory.Coverage{Claim: inventory.Verified}
+	})
+	filter, err := inventory.ParseFilter("bb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		s    tui.Selection
+		want []string
+	}{
+		{"everything", tui.Selection{}, []string{"a", "a/b", "a/b/c", "a/bb", "ab", "z\ufffd7aff"}},
+		{"one topic", tui.Selection{Topic: []byte("a/b")}, []string{"a/b"}},
+		{"a branch", tui.Selection{Topic: []byte("a/b"), Below: true}, []string{"a/b", "a/b/c"}},
+		{"a topic that is gone", tui.Selection{Topic: []byte("gone")}, nil},
+		{"bytes that are not text", tui.Selection{Topic: []byte("z\xff")}, []string{"z\ufffd7aff"}},
+		{"a filter", tui.Selection{Filter: filter}, []string{"a/bb"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			var told int64 = -1
+			if err := export(t.Context(), c.s, &out, func(n int64) { told = n }); err != nil {
+				t.Fatal(err)
+			}
+			topics, summary := lines(t, outcome{out: out.String()})
+			if len(topics) != len(c.want) || told != int64(len(c.want)) || summary.Claim != "verified" {
+				t.Errorf("%d topics, told %d, claim %q", len(topics), told, summary.Claim)
+			}
+			for _, w := range c.want {
+				if l, ok := topics[w]; !ok || l.Payload == nil || *l.Payload != "x" {
+					t.Errorf("%q is not written", w)
+				}
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := export(ctx, tui.Selection{}, &strings.Builder{}, func(int64) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stopped export ends with %v", err)
+	}
+	if err := export(t.Context(), tui.Selection{}, &brokenPipe{1}, func(int64) {}); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("a full disk ends with %v", err)
+	}
+}

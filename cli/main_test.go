@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The built program, for what only a process of its own can show: signals, a terminal, and the embedded broker, which
+// races inside itself and so never runs in a test process.
+var built struct {
+	once sync.Once
+	dir  string
+	path string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// binary returns the path of the built program.
+func binary(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "retainscope-test-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(built.dir, "retainscope")
+		out, err := exec.Command("go", "build", "-o", built.path, "retainscope").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("build the program: %v", built.err)
+	}
+	return built.path
+}
+
+// serveDemo starts `retainscope demo --serve` as a process and returns its address.
+func serveDemo(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(binary(t), append([]string{"demo", "--serve"}, args...)...)
+	var errout bytes.Buffer
+	cmd.Stderr = &errout
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := waitFor(cmd, 20*time.Second); err != nil {
+			t.Errorf("the served demo did not leave well: %v %s", err, errout.String())
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("no address: %v %s", err, errout.String())
+	}
+	return strings.TrimSpace(line)
+}
+
+// waitFor waits for a process, and kills it when it takes too long.
+func waitFor(cmd *exec.Cmd, limit time.Duration) error {
+	kill := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	return cmd.Wait()
+}

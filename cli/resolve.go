@@ -1,0 +1,194 @@
+package cli
+
+// Merging the sources of settings: flag over environment over file over default.
+// A value that is wrong is an error with its key, its value and where it came from, also when another source wins
+// over it in the file: a file is right or wrong as a whole.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// layer orders the sources; the higher one wins.
+type layer uint8
+
+const (
+	fromDefault layer = iota
+	fromFile
+	fromProfile
+	fromEnv      // MQTT__BROKER
+	fromPrefixed // RETAINSCOPE_MQTT__BROKER
+	fromFlag
+	fromPrompt
+)
+
+// source says where a value came from.
+type source struct {
+	layer layer
+	name  string // "config.toml line 3", "MQTT__BROKER", "--broker"
+}
+
+// String returns a phrase such as "environment MQTT__BROKER".
+func (s source) String() string {
+	switch s.layer {
+	case fromFile, fromProfile:
+		return s.name
+	case fromEnv, fromPrefixed:
+		return "environment " + s.name
+	case fromFlag:
+		return "flag " + s.name
+	case fromPrompt:
+		return "prompt"
+	default:
+		return "default"
+	}
+}
+
+// resolved is the outcome of a merge.
+type resolved struct {
+	Settings
+	from     map[string]source // by setting.id
+	file     string            // the configuration file that was read; empty when there is none
+	looked   string            // where it would have been
+	profile  string
+	warnings []string // one sentence each, for stderr
+}
+
+// sources is what a merge reads. flags holds the text of each flag that was given, by its name.
+type sources struct {
+	flags   map[string][]string
+	env     map[string]string
+	file    *configFile // nil when there is none
+	profile string
+}
+
+// merge returns the settings, or the first error in table order; an unknown key comes first.
+func merge(in sources) (*resolved, error) {
+	table := settings()
+	r := &resolved{from: map[string]source{}, profile: in.profile}
+	if err := unknownEnv(table, in.env); err != nil {
+		return nil, err
+	}
+	if in.file != nil {
+		r.file = in.file.path
+		if err := in.file.check(table); err != nil {
+			return nil, err
+		}
+	}
+	if in.profile != "" && (in.file == nil || !in.file.hasProfile(in.profile)) {
+		return nil, in.noProfile()
+	}
+	for _, s := range table {
+		v := s.bind(&r.Settings)
+		if err := v.take(s.preset, false); err != nil {
+			return nil, fmt.Errorf("default of %s: %w", s.id(), err)
+		}
+		r.from[s.id()] = source{}
+		for _, c := range s.candidates(in) {
+			if err := v.take(c.value, c.text); err != nil {
+				return nil, wrongValue(s, c, err)
+			}
+			r.from[s.id()] = c.source
+		}
+	}
+	return r, nil
+}
+
+// candidate is one value some source gives to a setting.
+type candidate struct {
+	value  any
+	text   bool
+	source source
+}
+
+// candidates returns the given values of s, lowest source first.
+func (s setting) candidates(in sources) []candidate {
+	var out []candidate
+	if in.file != nil {
+		out = append(out, in.file.values(s, in.profile)...)
+	}
+	if v, ok := in.env[s.env()]; ok {
+		out = append(out, candidate{v, true, source{fromEnv, s.env()}})
+	}
+	if v, ok := in.env[envPrefix+s.env()]; ok {
+		out = append(out, candidate{v, true, source{fromPrefixed, envPrefix + s.env()}})
+	}
+	if v, ok := in.flags[s.flag]; ok && s.flag != "" {
+		c := candidate{v[len(v)-1], true, source{fromFlag, "--" + s.flag}}
+		if _, list := s.preset.([]any); list {
+			c.value = v
+		}
+		out = append(out, c)
+	}
+	if n := len(out); n > 0 && out[n-1].source.layer > fromEnv {
+		// The shared name is some other program's then: whatever it holds is not our error.
+		out = slices.DeleteFunc(out, func(c candidate) bool { return c.source.layer == fromEnv })
+	}
+	return out
+}
+
+// wrongValue names key, value and source; the value of a secret is left out, and so is an address that may hold one.
+func wrongValue(s setting, c candidate, err error) error {
+	shown := showRaw(c.value)
+	if s.secret || strings.Contains(shown, "@") {
+		shown = "(not shown)"
+	}
+	return fmt.Errorf("%s = %s (%s): %w", s.id(), shown, c.source, err)
+}
+
+func showRaw(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		return listValue{p: &v}.show()
+	default:
+		return quoteless(fmt.Sprint(v))
+	}
+}
+
+// quoteless makes the text of a number, a boolean or a table safe for a terminal.
+func quoteless(s string) string { return strings.Trim(quote(s), `"`) }
+
+// unknownEnv refuses a prefixed name that is no setting: it can only be meant for us. The plain names belong to
+// whoever shares the host.
+func unknownEnv(table []setting, env map[string]string) error {
+	var names []string
+	for name := range env {
+		rest, ok := strings.CutPrefix(name, envPrefix)
+		if !ok || !strings.Contains(rest, "__") {
+			continue
+		}
+		if !slices.ContainsFunc(table, func(s setting) bool { return s.env() == rest }) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("environment %s is no setting; `retainscope config` lists them", quoteless(names[0]))
+}
+
+func (in sources) noProfile() error {
+	if in.file == nil {
+		return fmt.Errorf("profile %s is asked for, but there is no configuration file", quote(in.profile))
+	}
+	have := in.file.profiles()
+	if len(have) == 0 {
+		return fmt.Errorf("%s has no profile %s, and no other", in.file.path, quote(in.profile))
+	}
+	return fmt.Errorf("%s has no profile %s; it has %s", in.file.path, quote(in.profile), strings.Join(have, ", "))
+}
+
+// environ turns NAME=value lines into a map.
+func environ(lines []string) map[string]string {
+	out := make(map[string]string, len(lines))
+	for _, l := range lines {
+		if k, v, ok := strings.Cut(l, "="); ok && k != "" {
+			out[k] = v
+		}
+	}
+	return out
+}

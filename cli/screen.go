@@ -1,0 +1,79 @@
+package cli
+
+// The screen: what must be true before the terminal is taken, one connection, then the screens until they are left.
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"retainscope/broker"
+	"retainscope/inventory"
+	"retainscope/tui"
+)
+
+func (p *program) runScreen(ctx context.Context) error {
+	// Before anything else: a script that starts the screen by mistake hears of list at once.
+	if err := p.checkTerminal(); err != nil {
+		return err
+	}
+	r, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	return p.screenOn(ctx, r)
+}
+
+// checkTerminal refuses what cannot carry a screen.
+func (p *program) checkTerminal() error {
+	in, inOK := p.stdin.(*os.File)
+	out, outOK := p.stdout.(*os.File)
+	switch {
+	case !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()):
+		return &exit{ExitFailed, errors.New("the screen needs a terminal; `retainscope list` prints the same facts without one")}
+	case p.env["TERM"] == "" || p.env["TERM"] == "dumb":
+		return &exit{ExitFailed, errors.New("the screen needs more than TERM=dumb; `retainscope list` prints the same facts without it")}
+	}
+	return nil
+}
+
+// screenOn connects once, so that a typing error is one line and no screen, and shows the screens until they are left.
+func (p *program) screenOn(ctx context.Context, r *resolved) error {
+	log, closeLog, err := r.openLog()
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
+	defer closeLog()
+	inv := inventory.New(r.inventoryOptions())
+	line := newProgress(p.stderr)
+	line.show("connecting to " + r.MQTT.Broker)
+	w, err := broker.Watch(ctx, r.watchConfig(log), inv)
+	line.clear()
+	if err != nil {
+		return failed(ctx, err)
+	}
+	defer leave(ctx, w)
+	err = tui.Run(ctx, tui.Options{
+		Inventory: inv,
+		Source:    w,
+		Refresh:   r.Screen.Refresh,
+		ASCII:     p.ascii(r),
+		Now:       time.Now,
+		Version:   Version(),
+		Environ:   p.environ,
+		ExportDir: r.Screen.ExportDir,
+		Export:    exporter(inv, w.Status),
+	}, p.stdin.(*os.File), p.stdout.(*os.File))
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, tui.ErrTerminalGone):
+		return &exit{code: ExitFailed} // nobody is there to read a sentence
+	default:
+		return &exit{ExitFailed, err}
+	}
+	// Left by a key or by a signal: both are a clean end.
+	return nil
+}

@@ -1,0 +1,197 @@
+package cli
+
+// The list as a table for people: columns as in the screen, cut only where a terminal is too narrow.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
+	"retainscope/tui"
+)
+
+// Widths of the columns behind the topic, and what a topic gets where nothing limits it.
+const (
+	expiryWidth  = 13
+	sizeWidth    = 9
+	readingWidth = 26
+	topicWidth   = 48
+	narrowest    = 16
+)
+
+// table draws rows; width 0 means that nothing is cut.
+type table struct {
+	w       io.Writer
+	width   int
+	payload bool
+	now     int64
+}
+
+func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, spec inventory.Spec, payload bool, s Summary) error {
+	t := table{w: w, payload: payload, now: spec.Now}
+	if f, ok := p.stdout.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		t.width = 80
+		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
+			t.width = n
+		}
+	}
+	var listed, never, expiring int64
+	err := t.row("TOPIC", "EXPIRY", "SIZE", "READING", "PAYLOAD")
+	if err != nil {
+		return err
+	}
+	err = inv.Walk(ctx, spec, func(d inventory.Detail) error {
+		listed++
+		switch {
+		case d.Flags.Has(inventory.FlagNever):
+			never++
+		case d.Flags.Has(inventory.FlagExpiring):
+			expiring++
+		}
+		return t.row(tui.Printable(d.Topic), expiryText(&d.Slot, t.now), sizeText(int64(d.Size)),
+			readingText(&d.Slot, t.now), tui.PrintableText(d.Payload))
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s retained, %s expire, %s never; %s\n%s",
+		thousands(listed), thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s.Coverage))
+	return err
+}
+
+// footnotes are the sentences behind a claim: the rule that ended the scan, what explains a difference, what is true of
+// this broker. Where the claim is not a good one the explanations stand on stderr.
+func footnotes(c inventory.Coverage) string {
+	var b strings.Builder
+	if c.Rule != "" {
+		b.WriteString(sentence(c.Rule) + "\n")
+	}
+	if verdict(c) == nil {
+		for _, g := range c.Gaps {
+			b.WriteString(sentence(g.Text) + "\n")
+		}
+	}
+	for _, n := range c.Notes {
+		b.WriteString(sentence(n) + "\n")
+	}
+	return b.String()
+}
+
+func (t table) row(topic, expires, size, reading, payload string) error {
+	wide := topicWidth
+	if t.width > 0 {
+		wide = max(narrowest, t.width-expiryWidth-sizeWidth-readingWidth-6)
+		topic = fit(topic, wide)
+	}
+	line := pad(topic, wide) + "  " + pad(expires, expiryWidth) + "  " + strings.Repeat(" ", max(0, sizeWidth-textWidth(size))) + size + "  "
+	if t.payload {
+		line += pad(reading, readingWidth) + "  " + payload
+	} else {
+		line += reading
+	}
+	if t.width > 0 {
+		line = fit(line, t.width)
+	}
+	_, err := io.WriteString(t.w, strings.TrimRight(line, " ")+"\n")
+	return err
+}
+
+func expiryText(s *inventory.Slot, now int64) string {
+	switch s.Standing(now) {
+	case expiry.NotTold:
+		return "unknown"
+	case expiry.Never:
+		return "never"
+	case expiry.Due:
+		return "due"
+	}
+	left, _ := s.Remaining(now)
+	return clockText(left)
+}
+
+// clockText writes 1d 02:03:04 or 02:03:04.
+func clockText(d time.Duration) string {
+	n := int64(d / time.Second)
+	clock := fmt.Sprintf("%02d:%02d:%02d", n/3600%24, n/60%60, n%60)
+	if days := n / 86400; days > 0 {
+		return strconv.FormatInt(days, 10) + "d " + clock
+	}
+	return clock
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 10<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}
+
+// readingText says what expiry alone tells, and what is odd about the message.
+func readingText(s *inventory.Slot, now int64) string {
+	var text string
+	switch standing := s.Standing(now); {
+	case s.Flags.Has(inventory.FlagStillServed):
+		text = "past due, still served"
+	case standing == expiry.Never:
+		text = "never expires"
+	case standing == expiry.Expires:
+		text = "expires by itself"
+	default:
+		text = standing.String()
+	}
+	for _, f := range []struct {
+		flag inventory.Flags
+		text string
+	}{
+		{inventory.FlagFell, "fell to never"},
+		{inventory.FlagEmptyReplay, "empty replay"},
+		{inventory.FlagLooksEmpty, "looks empty (" + sizeText(int64(s.Size)) + ")"},
+		{inventory.FlagOddName, "odd name"},
+		{inventory.FlagCut, "payload cut"},
+	} {
+		if s.Flags.Has(f.flag) {
+			text += ", " + f.text
+		}
+	}
+	return text
+}
+
+func claimText(c inventory.Coverage) string {
+	text := c.Claim.String()
+	if c.Known >= 0 {
+		text += fmt.Sprintf(", seen %s of %s known to the broker", thousands(c.Seen), thousands(c.Known))
+	}
+	return text
+}
+
+// thousands writes 1 284.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// textWidth returns the cells a printable text takes.
+func textWidth(s string) int { return ansi.StringWidth(s) }
+
+// fit cuts a printable text to n cells, on a grapheme boundary.
+func fit(s string, n int) string { return ansi.Truncate(s, n, "…") }
+
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-textWidth(s)))
+}

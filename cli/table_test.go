@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
+)
+
+func TestReadingsAndExpiryOfARow(t *testing.T) {
+	now := time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC).UnixMilli()
+	for _, c := range []struct {
+		name            string
+		slot            inventory.Slot
+		expiry, reading string
+	}{
+		{"never", inventory.Slot{Interval: expiry.None()}, "never", "never expires"},
+		{"unknown", inventory.Slot{}, "unknown", "unknown"},
+		{"a minute", inventory.Slot{Interval: expiry.Seconds(61), ReceivedAt: now}, "00:01:01", "expires by itself"},
+		{"days", inventory.Slot{Interval: expiry.Seconds(90061), ReceivedAt: now}, "1d 01:01:01", "expires by itself"},
+		{"the longest there is", inventory.Slot{Interval: expiry.Seconds(4294967295), ReceivedAt: now}, "49710d 06:28:15", "expires by itself"},
+		{"due", inventory.Slot{Interval: expiry.Seconds(5), ReceivedAt: now - 6000}, "due", "due"},
+		{"still served", inventory.Slot{Interval: expiry.Seconds(5), ReceivedAt: now - 6000, Flags: inventory.FlagStillServed}, "due", "past due, still served"},
+		{"looks empty", inventory.Slot{Interval: expiry.None(), Size: 2, Flags: inventory.FlagLooksEmpty}, "never", "never expires, looks empty (2 B)"},
+	} {
+		if got := expiryText(&c.slot, now); got != c.expiry {
+			t.Errorf("%s: expiry %q, want %q", c.name, got, c.expiry)
+		}
+		if got := readingText(&c.slot, now); got != c.reading {
+			t.Errorf("%s: reading %q, want %q", c.name, got, c.reading)
+		}
+	}
+}
+
+func TestARowIsCutOnlyOnATerminal(t *testing.T) {
+	long := strings.Repeat("level/", 40)
+	for _, width := range []int{0, 40, 80, 120} {
+		for _, payload := range []bool{false, true} {
+			var out bytes.Buffer
+			if err := (table{w: &out, width: width, payload: payload}).row(long, "49710d 06:28:15", "1023.9 KiB", "never expires, looks empty (2 B)", "payload"); err != nil {
+				t.Fatal(err)
+			}
+			line := strings.TrimSuffix(out.String(), "\n")
+			if width > 0 && textWidth(line) > width {
+				t.Errorf("%d cells on a terminal of %d: %q", textWidth(line), width, line)
+			}
+			if width == 0 && !strings.Contains(line, long) {
+				t.Errorf("cut without a terminal: %q", line)
+			}
+		}
+	}
+}
+
+func TestThousandsAreGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1 000", 1284: "1 284", 1000000: "1 000 000", -1234: "-1 234", -123: "-123"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestSizesAreShort(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 9999: "9999 B", 10240: "10.0 KiB", 200 << 20: "200.0 MiB"} {
+		if got := sizeText(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestTheProgressLineIsGoneAtTheEnd(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{w: &out, limit: 20}
+	p.show("scanning, 1 topics")
+	p.show("short")
+	p.show(strings.Repeat("x", 50))
+	p.clear()
+	p.clear()
+	// Written over on one line: what stands at the end is the last of each column.
+	screen := make([]rune, 60)
+	col := 0
+	for _, r := range out.String() {
+		if r == '\r' {
+			col = 0
+			continue
+		}
+		screen[col] = r
+		col++
+		if col > 20 {
+			t.Fatal("the line is longer than the terminal")
+		}
+	}
+	if left := strings.Trim(strings.ReplaceAll(string(screen), "\x00", ""), " "); left != "" || col != 0 {
+		t.Errorf("left on the screen: %q, column %d", left, col)
+	}
+	none := newProgress(&out)
+	out.Reset()
+	none.show("x")
+	none.clear()
+	if out.Len() > 0 {
+		t.Errorf("written without a terminal: %q", out.String())
+	}
+}
+
+func TestAScanThatWasStoppedSaysSo(t *testing.T) {
+	c := cutShort(inventory.Coverage{Claim: inventory.Scanning, Known: -1}, time.Minute, 7)
+	if c.Claim != inventory.Incomplete || c.Seen != 7 || !strings.Contains(reason(c), "--timeout 1m") {
+		t.Errorf("%+v: %s", c, reason(c))
+	}
+	done := inventory.Coverage{Claim: inventory.Verified, EndedAt: time.Unix(1, 0)}
+	if got := cutShort(done, time.Minute, 7); got.Claim != inventory.Verified {
+		t.Errorf("a scan that had ended is %v", got.Claim)
+	}
+}
+
+func TestUTF8IsBelievedOnlyWhenTheLocaleSaysIt(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want bool
+	}{
+		{nil, true},
+		{[]string{"LANG=C"}, true},
+		{[]string{"LANG=de_DE.UTF-8"}, false},
+		{[]string{"LANG=en_US.utf8", "LC_ALL=C"}, true},
+		{[]string{"LANG=C", "LC_CTYPE=C.UTF-8"}, false},
+		{[]string{"LANG=de_DE.UTF-8", "TERM=linux"}, true},
+	} {
+		p := &program{env: environ(c.env)}
+		r := &resolved{}
+		r.Screen.ASCII = "auto"
+		if got := p.ascii(r); got != c.want {
+			t.Errorf("%v: ascii %v", c.env, got)
+		}
+		r.Screen.ASCII = "false"
+		if p.ascii(r) {
+			t.Error("false is not obeyed")
+		}
+	}
+}

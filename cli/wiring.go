@@ -1,0 +1,48 @@
+package cli
+
+// What the rooms get out of the settings.
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"retainscope/broker"
+	"retainscope/inventory"
+)
+
+func (r *resolved) watchConfig(log *slog.Logger) broker.WatchConfig {
+	m := &r.MQTT
+	return broker.WatchConfig{
+		Config: broker.Config{
+			URL: m.Broker, User: m.User, Password: m.Password,
+			CAFile: m.CAFile, CertFile: m.CertFile, KeyFile: m.KeyFile, ServerName: m.ServerName, Insecure: m.Insecure,
+			ClientID: m.ClientID, KeepAlive: m.KeepAlive, Timeout: m.Timeout, Logger: log,
+		},
+		Filters: r.Scan.Filters, Extra: r.Scan.ExtraFilters,
+		Quiet: r.Scan.Quiet, SysWait: r.Scan.SysWait, Slices: r.Scan.Slices,
+	}
+}
+
+func (r *resolved) inventoryOptions() inventory.Options {
+	return inventory.Options{
+		MaxPayload:  int(r.Store.PayloadPerTopic),
+		MaxPayloads: r.Store.PayloadTotal,
+		MaxChanges:  int(r.Store.Changes),
+	}
+}
+
+// openLog returns the log and what closes it. Without a log file everything is discarded.
+func (r *resolved) openLog() (*slog.Logger, func(), error) {
+	if r.Log.File == "" {
+		return slog.New(slog.DiscardHandler), func() {}, nil
+	}
+	f, err := os.OpenFile(r.Log.File, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open log.file (%s): %w", r.from["log.file"], err)
+	}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(r.Log.Level)) // checked when it was read
+	log := slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
+	return log, func() { _ = f.Close() }, nil
+}
