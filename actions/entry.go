@@ -9,20 +9,20 @@ import (
 
 // Entry is what a person decided about one exact topic. The zero value decides nothing.
 type Entry struct {
-	Topic       []byte // exact bytes
-	Owner       string // who the topic belongs to; evidence in a person's words, never a prefix alone
-	Purpose     string // what the retained value is for
-	Disposition Disposition
-	Reason      string // why
-	ApprovedBy  string
-	ApprovedAt  time.Time
-	Fingerprint string // of the value as the person saw it; see inventory.Fingerprint
-	Writers     []Writer
+	Topic       []byte      `json:"-"`       // exact bytes
+	Owner       string      `json:"owner"`   // who the topic belongs to; evidence in a person's words, never a prefix alone
+	Purpose     string      `json:"purpose"` // what the retained value is for
+	Disposition Disposition `json:"disposition"`
+	Reason      string      `json:"reason,omitempty"` // why
+	ApprovedBy  string      `json:"approved_by"`
+	ApprovedAt  time.Time   `json:"approved_at"`
+	Fingerprint string      `json:"fingerprint"` // of the value as the person saw it; see inventory.Fingerprint
+	Writers     []Writer    `json:"writers,omitempty"`
 
 	// Line is the line of the manifest at which the entry begins, 0 for one that was not read from a file.
-	Line int
+	Line int `json:"-"`
 	// Refusal is why the topic of an entry that a person wrote by hand cannot be one; nil for a proper entry.
-	Refusal error
+	Refusal error `json:"-"`
 }
 
 // Person is who sits at the terminal, as the operating system tells.

@@ -1,0 +1,145 @@
+package actions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Decision is what a manifest would do with one entry. The zero value is WouldHold.
+type Decision uint8
+
+const (
+	// WouldHold means that nothing is decided, or that the approval is not complete: nothing would be sent.
+	WouldHold Decision = iota
+	// WouldClear means that a clear would be sent.
+	WouldClear
+	// WouldPreserve means that the manifest says to leave it.
+	WouldPreserve
+	// WouldRefuse means that the name cannot be cleared or that a pattern protects it.
+	WouldRefuse
+	// HasChanged means that the value is not the one approved: nothing would be sent.
+	HasChanged
+	// IsAbsent means that the topic is not among those seen: nothing would be sent.
+	IsAbsent
+)
+
+var decisionNames = []string{"hold", "clear", "preserve", "refuse", "changed", "absent"}
+
+// String returns one word.
+func (d Decision) String() string { return nameOf(decisionNames, uint8(d)) }
+
+// Checked is one entry with what would become of it.
+type Checked struct {
+	Entry       Entry
+	Decision    Decision
+	Why         string   // one sentence, safe for a terminal
+	Provisional []string // for WouldClear: why the retirement would be provisional
+	Controls    [][]byte // for WouldClear: the neighbours that would be read before and after
+	Held        *Held    // what the topic holds, nil when nothing was seen or no store was looked at
+}
+
+// DryRun is what a manifest would select, refuse and preserve. Nothing was published to make it.
+type DryRun struct {
+	Entries  []Checked // in the order of the manifest
+	Unlisted int       // topics seen that the manifest does not list: they stay on hold
+	Looked   bool      // a store was looked at
+	Notes    []string  // sentences
+}
+
+// Count returns how many entries have the decision.
+func (d DryRun) Count(want Decision) int {
+	n := 0
+	for _, c := range d.Entries {
+		if c.Decision == want {
+			n++
+		}
+	}
+	return n
+}
+
+// Check returns what the manifest would do, entry by entry. The store is a model of what was seen, nil when there is
+// none; broker is the one it was seen on, the zero value when that is not known; now is Unix ms. Topics are compared
+// byte for byte: a prefix selects nothing.
+func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) DryRun {
+	d := DryRun{Looked: store != nil}
+	guard, err := Protect(p.filters, m.protect)
+	if err != nil {
+		d.Notes = append(d.Notes, err.Error())
+	}
+	var elsewhere error
+	if broker.URL != "" {
+		if elsewhere = m.Broker().Same(broker); elsewhere != nil {
+			d.Notes = append(d.Notes, elsewhere.Error()+": every clear would be refused")
+		}
+	}
+	listed := 0
+	for _, e := range m.Entries() {
+		c := Checked{Entry: e}
+		if store != nil {
+			if h, ok := store.Get(e.Topic); ok {
+				listed++
+				c.Held = &h
+			}
+		}
+		c.decide(guard, elsewhere, store, now)
+		d.Entries = append(d.Entries, c)
+	}
+	if store != nil {
+		d.Unlisted = store.Len() - listed
+		d.Notes = append(d.Notes, store.notes...)
+	}
+	return d
+}
+
+func (c *Checked) decide(guard Protection, elsewhere error, store *Model, now int64) {
+	e := c.Entry
+	if _, err := tombstone(e.Topic, guard); err != nil {
+		c.Decision, c.Why = WouldRefuse, err.Error()
+		return
+	}
+	switch e.Disposition {
+	case Preserve:
+		c.Decision, c.Why = WouldPreserve, cmp.Or(e.Reason, "the manifest says so")
+		c.Why = Quote([]byte(c.Why))
+		return
+	case Hold:
+		c.Why = "nothing is decided"
+		return
+	}
+	if err := e.CheckApproval(); err != nil {
+		c.Why = err.Error()
+		return
+	}
+	switch {
+	case elsewhere != nil:
+		c.Decision, c.Why = WouldRefuse, elsewhere.Error()
+		return
+	case store == nil:
+		c.Why = "approved; what the topic holds was not looked at"
+	case c.Held == nil:
+		c.Decision, c.Why = IsAbsent, "the topic is not among those seen; nothing would be sent"
+		return
+	case c.Held.Fingerprint != e.Fingerprint:
+		c.Decision = HasChanged
+		c.Why = fmt.Sprintf("approved was the fingerprint %.12s, seen is %.12s; nothing would be sent", e.Fingerprint, c.Held.Fingerprint)
+		return
+	default:
+		c.Why = "approved, and the value is the one approved"
+		c.Controls = SelectControls(e.Topic, store.candidates(), now, 0)
+	}
+	c.Decision, c.Provisional = WouldClear, e.Provisional()
+}
+
+// Rehearse publishes into the model what the dry run would send, and returns the topics: the store as it would be.
+func (d DryRun) Rehearse(store *Model) [][]byte {
+	var cleared [][]byte
+	for _, c := range d.Entries {
+		if c.Decision == WouldClear {
+			store.Publish(c.Entry.Topic, nil, true)
+			cleared = append(cleared, c.Entry.Topic)
+		}
+	}
+	slices.SortFunc(cleared, slices.Compare)
+	return cleared
+}

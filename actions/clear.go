@@ -1,0 +1,392 @@
+package actions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"retainscope/inventory"
+)
+
+// run is one clear under way.
+type run struct {
+	*Clearer
+	req     Request
+	bounds  Bounds
+	op      Operation
+	guard   Protection
+	out     Outcome // what is known so far
+	witness Witness
+	seen    []inventory.Publication // by the witness
+}
+
+// Clear empties the slot of one exact topic that the manifest approves, with evidence, and returns the operation with
+// its outcome. In order: preconditions; the intent is written and synced; the topic and its neighbours are read; the
+// value is compared with the approval; what was there is written and synced; one tombstone; its acknowledgement; a new
+// observer reads topic and neighbours again; the outcome is written. Where a step fails nothing further is sent, and
+// nothing is ever sent twice. When ctx ends before the tombstone nothing is sent; after it the answer is not known.
+//
+// The operation has no ID when it was refused before anything was written. The error tells only that the outcome could
+// not be written into the record; the outcome in the operation is true nevertheless. After a clear that was accepted
+// call WatchReturn: the next Clear may run at the same time.
+func (c *Clearer) Clear(ctx context.Context, req Request) (Operation, error) {
+	r := &run{Clearer: c, req: req, bounds: c.Bounds.orDefaults()}
+	r.op.Topic = bytes.Clone(req.Topic)
+	if err := RefuseTopic(req.Topic); err != nil {
+		return r.refuse(BadTopic, err), nil
+	}
+	done, err := c.Desk.begin(ctx, req.Topic)
+	if err != nil {
+		if errors.Is(err, ErrLocked) {
+			return r.refuse(Busy, err), nil
+		}
+		return r.refuse(RecordUnwritable, err), nil
+	}
+	defer done()
+	intent, why, err := r.check()
+	if err != nil {
+		return r.refuse(why, err), nil
+	}
+	if err := ctx.Err(); err != nil {
+		return r.refuse(Left, errors.New("left before anything was begun")), nil
+	}
+	c.tell("", StepChecked, "checked")
+	l, err := c.Desk.append(ctx, func(seq int64) Line {
+		return Line{Kind: LineIntent, Operation: operationID(c.Now(), seq), Intent: intent}
+	})
+	if err != nil {
+		// The line may stand though its end could not be synced: then it is an intent that nothing followed.
+		return r.refuse(RecordUnwritable, err), nil
+	}
+	r.op.fold(l)
+	r.out.Provisional = intent.Provisional
+	c.tell(r.op.ID, StepIntended, "intent recorded")
+	r.act(ctx)
+	if r.witness != nil {
+		_ = r.witness.Close() // what it saw is kept; how it ends tells nothing
+	}
+	return r.conclude(ctx)
+}
+
+func operationID(now time.Time, seq int64) string {
+	return fmt.Sprintf("%s-%d", now.UTC().Format("20060102-150405"), seq)
+}
+
+// refuse returns an operation of which nothing is in the record.
+func (r *run) refuse(o Obstacle, err error) Operation {
+	r.stop(o, err.Error())
+	r.out.Sentence = r.out.sentence(r.op.Topic)
+	r.op.Outcome = &r.out
+	return r.op
+}
+
+// stop notes that nothing was sent.
+func (r *run) stop(o Obstacle, why string) {
+	r.out.Verdict, r.out.Obstacle, r.out.Why = NotSent, o, why
+}
+
+// check looks at everything that must hold before the first line is written.
+func (r *run) check() (*Intent, Obstacle, error) {
+	m, err := r.Desk.Manifest()
+	if err != nil {
+		return nil, ManifestUnreadable, err
+	}
+	if err := m.Broker().Same(r.Broker); err != nil {
+		return nil, AnotherBroker, err
+	}
+	e, ok := m.Find(r.req.Topic)
+	if !ok {
+		return nil, NotApproved, fmt.Errorf("topic %s is not in the manifest: what is not listed is on hold", Quote(r.req.Topic))
+	}
+	if err := e.CheckApproval(); err != nil {
+		return nil, NotApproved, err
+	}
+	if r.req.Fingerprint != "" && r.req.Fingerprint != e.Fingerprint {
+		return nil, ApprovalMoved, fmt.Errorf("the approval is for the fingerprint %.12s, shown was %.12s", e.Fingerprint, r.req.Fingerprint)
+	}
+	if r.guard, err = Protect(r.Protection.filters, m.protect); err != nil {
+		return nil, ManifestUnreadable, err
+	}
+	if _, err := tombstone(e.Topic, r.guard); err != nil {
+		return nil, Protected, err
+	}
+	if drift := m.Broker().Drift(r.Broker); drift != "" {
+		r.out.Notes = append(r.out.Notes, drift)
+	}
+	return &Intent{Broker: r.Broker, Topic: e.Topic, Entry: e, Provisional: e.Provisional(), Expect: r.req.Expect, Tool: r.Tool}, NoObstacle, nil
+}
+
+// act does everything between the intent and the outcome.
+func (r *run) act(ctx context.Context) {
+	base, ok := r.baseline(ctx)
+	if !ok {
+		return
+	}
+	r.tell(r.op.ID, StepRead, fmt.Sprintf("baseline read, %d controls", len(base.Controls)))
+	l, err := r.Desk.append(ctx, func(int64) Line {
+		return Line{Kind: LineBaseline, Operation: r.op.ID, Baseline: base}
+	})
+	if err != nil {
+		r.stop(RecordUnwritable, err.Error())
+		return
+	}
+	r.op.fold(l)
+	// The last moment to see that somebody wrote it meanwhile. Between here and the broker nobody can look.
+	if !r.unchanged(r.witness.Drain()) {
+		return
+	}
+	if ctx.Err() != nil {
+		r.stop(Left, "left before anything was sent")
+		return
+	}
+	r.tell(r.op.ID, StepCompared, "value as approved")
+	r.send(ctx, base)
+}
+
+// baseline reads the topic, its stored QoS and the controls, opens the witness, and compares with the approval.
+func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
+	topic := r.op.Topic
+	filters := append([][]byte{topic}, r.req.Controls[:min(len(r.req.Controls), MaxControls)]...)
+	scan := len(r.req.Controls) == 0
+	q := Question{Filters: filters}
+	if scan {
+		q.Filters, q.Max = append(filters, neighbourFilters(topic)...), r.bounds.Scan
+	}
+	look, err := r.look(ctx, q)
+	looks := []Look{lookOf("baseline", 0, look, err)}
+	if scan && look.Cut {
+		look.Cut = false // a bounded scan: what it saw is enough, as long as the topic is among it
+	}
+	if !r.usable(ctx, look, err) {
+		return nil, false
+	}
+	p, there := look.replay(topic)
+	if !r.approved(p, there) {
+		r.out.Looks, r.out.Until = looks, look.To.UTC()
+		return nil, false
+	}
+	before := copyOf(p, r.Stamps, r.bounds.Payload)
+	controls := r.controls(look, scan)
+	if r.witness, err = r.Observer.Watch(ctx, watched(topic, controls), false); err != nil {
+		r.stopLooking(ctx, "the witness could not watch: "+err.Error())
+		return nil, false
+	}
+	looks = append(looks, lookOf("witness", 0, r.witness.About(), nil))
+	again, err := r.look(ctx, Question{Filters: [][]byte{topic}, QoS: r.bounds.QoS})
+	looks = append(looks, lookOf("stored QoS", r.bounds.QoS, again, err))
+	if !r.usable(ctx, again, err) {
+		return nil, false
+	}
+	if p, there := again.replay(topic); there {
+		if !r.approved(p, true) {
+			r.out.Looks, r.out.Until = looks, again.To.UTC()
+			return nil, false
+		}
+		before.QoS = copyOf(p, r.Stamps, -1).QoS
+	} // a copy that is missing at a higher QoS was dropped by a queue, or went: the witness tells
+	base := &Baseline{Looks: looks, Topic: before, Controls: controls}
+	if !before.Saved {
+		base.Limits = append(base.Limits, fmt.Sprintf("the value of %d bytes is not saved: it is larger than the limit for undo", before.Size))
+	}
+	if before.QoS == nil {
+		base.Limits = append(base.Limits, "the stored QoS is not known; an undo would use 1")
+	}
+	if len(controls) == 0 {
+		base.Limits = append(base.Limits, "no control was seen: a read-back will prove nothing")
+	} else if n := len(r.req.Controls); n > len(controls) {
+		base.Limits = append(base.Limits, fmt.Sprintf("%d of %d controls were not seen and are left out", n-len(controls), n))
+	}
+	for _, s := range look.Seen {
+		if !s.Retain && string(s.Topic) == string(topic) {
+			base.Limits = append(base.Limits, "somebody published on the topic while the baseline was read: a writer is alive")
+			break
+		}
+	}
+	return base, true
+}
+
+func watched(topic []byte, controls []Copy) [][]byte {
+	all := [][]byte{topic}
+	for _, c := range controls {
+		all = append(all, c.Topic)
+	}
+	return all
+}
+
+// usable reports whether a look before the clear can be relied on; otherwise nothing is sent.
+func (r *run) usable(ctx context.Context, look Observation, err error) bool {
+	if why := look.blind(r.op.Topic, r.bounds.Quiet, err); why != "" {
+		r.stopLooking(ctx, why)
+		return false
+	}
+	return true
+}
+
+func (r *run) stopLooking(ctx context.Context, why string) {
+	if ctx.Err() != nil {
+		r.stop(Left, "left while the topic was being read")
+		return
+	}
+	r.stop(ObserverFailed, why)
+}
+
+// approved compares what is there with what was approved.
+func (r *run) approved(p inventory.Publication, there bool) bool {
+	if !there {
+		r.out.Verdict, r.out.Found = Vanished, NotObserved
+		return false
+	}
+	c := copyOf(p, r.Stamps, -1)
+	if c.Fingerprint != r.op.Intent.Entry.Fingerprint {
+		r.out.Verdict, r.out.Found, r.out.Now = Changed, Present, &c
+		return false
+	}
+	return true
+}
+
+// unchanged looks at what the witness saw before anything was sent.
+func (r *run) unchanged(seen []inventory.Publication) bool {
+	for _, p := range seen {
+		if string(p.Topic) != string(r.op.Topic) || !p.Retain {
+			continue
+		}
+		if len(p.Payload) == 0 {
+			r.out.Verdict, r.out.Why = Vanished, "somebody else cleared it just now"
+			return false
+		}
+		if !r.approved(p, true) {
+			return false
+		}
+		r.out.Notes = append(r.out.Notes, "the same value was published while the clear was being prepared: a writer is alive")
+	}
+	return true
+}
+
+// controls takes the copies of the neighbours out of the baseline.
+func (r *run) controls(look Observation, scan bool) []Copy {
+	wanted := r.req.Controls
+	if scan {
+		var near []Candidate
+		for _, p := range look.Seen {
+			if p.Retain && len(p.Payload) > 0 {
+				near = append(near, Candidate{Topic: p.Topic, Interval: p.Interval, ReceivedAt: p.ReceivedAt})
+			}
+		}
+		wanted = SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0)
+	}
+	controls := []Copy{}
+	spare := r.bounds.Spare
+	for _, t := range wanted {
+		p, there := look.replay(t)
+		if !there || len(p.Payload) == 0 || bytes.Equal(t, r.op.Topic) ||
+			slices.ContainsFunc(controls, func(c Copy) bool { return bytes.Equal(c.Topic, t) }) {
+			continue
+		}
+		c := copyOf(p, r.Stamps, spare)
+		if c.Saved {
+			spare -= len(c.Payload) + len(c.Properties)
+		}
+		controls = append(controls, c)
+	}
+	return controls
+}
+
+// send puts the tombstone on the wire, once, and looks what became of it.
+func (r *run) send(ctx context.Context, base *Baseline) {
+	out, err := tombstone(r.op.Topic, r.guard)
+	if err != nil {
+		r.stop(Protected, err.Error())
+		return
+	}
+	sendCtx, cancel := context.WithTimeout(ctx, r.bounds.Send)
+	receipt, err := r.Sender.Send(sendCtx, out)
+	cancel()
+	if receipt.Packet == nil && receipt.Publishes == 0 {
+		why := "the sender gave no reason"
+		if err != nil {
+			why = err.Error()
+		}
+		r.stop(NotConnected, why)
+		if ctx.Err() != nil {
+			r.stop(Left, "left before anything was sent")
+		}
+		return
+	}
+	s := sent{receipt: receipt, sendErr: err, approved: r.op.Intent.Entry.Fingerprint, before: base.Topic, stamps: r.Stamps}
+	packet, err := out.Check(receipt.Packet)
+	switch {
+	case err != nil:
+		s.fault = err.Error()
+	case receipt.Publishes != 1:
+		s.fault = fmt.Sprintf("%d PUBLISH packets were counted at the socket, not 1", receipt.Publishes)
+	case receipt.Answered && receipt.AnswerID != packet.ID:
+		s.fault = fmt.Sprintf("the acknowledgement is for the packet %d, not %d", receipt.AnswerID, packet.ID)
+	}
+	text := "sent, no answer"
+	if receipt.Answered {
+		text = explainAnswer(receipt.Code)
+	}
+	r.tell(r.op.ID, StepSent, text)
+	looks := r.readBack(ctx, base, &s)
+	notes := r.out.Notes
+	provisional := r.out.Provisional
+	r.out = s.judge(r.op.Topic)
+	r.out.Packet, r.out.Looks, r.out.Provisional = &packet, looks, provisional
+	r.out.Notes = append(notes, r.out.Notes...)
+	r.out.Limits = limitsOf(s.look.User, r.bounds.Quiet)
+}
+
+// readBack lets a new observer look at the topic and the controls.
+func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
+	defer func() { s.lookedAt = r.Now() }()
+	if s.left = ctx.Err() != nil; s.left {
+		s.blind = "the program was left before the topic was read back"
+		return nil
+	}
+	q := Question{Filters: watched(r.op.Topic, base.Controls)}
+	var err error
+	s.look, err = r.look(ctx, q)
+	looks := []Look{lookOf("read-back", 0, s.look, err)}
+	r.seen = append(r.seen, r.witness.Drain()...)
+	s.controls = compareControls(base.Controls, s.look, r.bounds.Quiet, err, r.seen, r.Stamps)
+	if lost(s.controls) > 0 && ctx.Err() == nil {
+		// An alarm is raised on two looks, not on one.
+		if second, err := r.look(ctx, q); second.blind(r.op.Topic, r.bounds.Quiet, err) == "" {
+			looks = append(looks, lookOf("confirmation", 0, second, err))
+			r.seen = append(r.seen, r.witness.Drain()...)
+			s.look = second
+			s.controls = compareControls(base.Controls, second, r.bounds.Quiet, err, r.seen, r.Stamps)
+		}
+	}
+	s.witness = r.seen
+	s.blind = s.look.blind(r.op.Topic, r.bounds.Quiet, err)
+	switch {
+	case s.blind != "" && ctx.Err() != nil:
+		s.blind, s.left = "the program was left while the topic was being read back", true
+	case s.blind == "" && s.look.ClientID == s.receipt.ClientID:
+		s.blind = "the observer had the client id of the sender: it is no separate observer"
+	case s.blind == "" && s.look.User != base.Looks[0].User:
+		s.blind = fmt.Sprintf("the observer's login was %s before and %s after", userName(base.Looks[0].User), userName(s.look.User))
+	}
+	r.tell(r.op.ID, StepReadBack, controlsText(s.controls))
+	return looks
+}
+
+// conclude writes the outcome, whether or not the person waits for it.
+func (r *run) conclude(ctx context.Context) (Operation, error) {
+	r.out.Sentence = r.out.sentence(r.op.Topic)
+	out := r.out
+	l, err := r.Desk.append(context.WithoutCancel(ctx), func(int64) Line {
+		return Line{Kind: LineOutcome, Operation: r.op.ID, Outcome: &out}
+	})
+	if err != nil {
+		r.op.Outcome = &out
+		return r.op, fmt.Errorf("the outcome of operation %s (%s) is not in the record: %w", r.op.ID, out.Verdict, err)
+	}
+	r.op.fold(l)
+	r.tell(r.op.ID, StepRecorded, out.Verdict.String())
+	return r.op, nil
+}

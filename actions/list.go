@@ -1,0 +1,238 @@
+package actions
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// Summary is one operation as a list shows it.
+type Summary struct {
+	ID          string
+	Topic       []byte
+	Begun       time.Time
+	Owner       string
+	By          string // who approved it
+	Broker      BrokerID
+	Verdict     Verdict // with what was seen later; Unknown where there is no outcome
+	Provisional bool
+	Open        bool // an intent without an outcome
+	SentNothing bool // open, and not even a baseline: nothing was sent
+	Sentence    string
+	Restored    bool      // a restore of its topic ended as Restored
+	LastAt      time.Time // of the last line about it
+}
+
+// Listed is what the record holds, oldest operation first.
+type Listed struct {
+	Operations []Summary
+	Lines      int64
+	Skipped    int64 // lines that are none of ours, or half written; Verify says which
+}
+
+// eachLine calls f with every whole line of the record in order, and with what stands at the end of a segment and is
+// none (whole is then false). The bytes are borrowed. It stops at the first error of f or of ctx.
+func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, whole bool) error) error {
+	numbers, err := d.segments()
+	if err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	for _, n := range numbers {
+		if err := d.eachLineOf(ctx, n, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) error) (err error) {
+	file, err := d.store.Open(d.segmentName(n))
+	if err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	size, err := file.Size()
+	if err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20)
+	var long []byte
+	for i := 0; ; i++ {
+		if i%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, line...)
+			continue
+		}
+		if len(long) > 0 {
+			long = append(long, line...)
+			line = long
+			long = long[:0]
+		}
+		if err == nil {
+			if err := f(n, line[:len(line)-1], true); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(line) > 0 {
+			if err := f(n, line, false); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return fmt.Errorf("read record: %w", err)
+	}
+}
+
+// brief is what a list needs of a line; the rest, the payloads above all, is passed over.
+type brief struct {
+	Kind      LineKind  `json:"kind"`
+	At        time.Time `json:"at"`
+	Operation string    `json:"operation"`
+	Intent    *struct {
+		Broker BrokerID `json:"broker"`
+		Topic  Name     `json:"topic"`
+		Entry  struct {
+			Owner string `json:"owner"`
+			By    string `json:"approved_by"`
+		} `json:"entry"`
+		Provisional []string `json:"provisional"`
+	} `json:"intent"`
+	Outcome *struct {
+		Verdict  Verdict `json:"verdict"`
+		Sentence string  `json:"sentence"`
+	} `json:"outcome"`
+	Later *struct {
+		Found    Found   `json:"found"`
+		Return   *Return `json:"return"`
+		Sentence string  `json:"sentence"`
+	} `json:"later"`
+	UndoIntent *struct {
+		Of    string `json:"of"`
+		Topic Name   `json:"topic"`
+	} `json:"undo_intent"`
+	UndoOutcome *struct {
+		Of       string     `json:"of"`
+		Result   UndoResult `json:"result"`
+		Sentence string     `json:"sentence"`
+	} `json:"undo_outcome"`
+}
+
+// List reads the record and returns every operation in it. With a large record it takes a while, so it is not for the
+// goroutine that reads keys; ctx ends it. Damaged lines never stop it.
+func (d *Desk) List(ctx context.Context) (Listed, error) {
+	var all Listed
+	ops := map[string]*Operation{} // only what the fold of a summary needs
+	var order []*Operation
+	summaries := map[string]*Summary{}
+	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+		var b brief
+		if _, _, ok := readPrefix(line); !whole || !ok || json.Unmarshal(line, &b) != nil {
+			all.Skipped++
+			return nil
+		}
+		all.Lines++
+		id := b.Operation
+		switch {
+		case b.Intent != nil:
+			op := &Operation{ID: id, Topic: b.Intent.Topic, Begun: b.At}
+			ops[id], order = op, append(order, op)
+			summaries[id] = &Summary{ID: id, Topic: b.Intent.Topic, Begun: b.At, Owner: b.Intent.Entry.Owner, By: b.Intent.Entry.By,
+				Broker: b.Intent.Broker, Provisional: len(b.Intent.Provisional) > 0, LastAt: b.At}
+			return nil
+		case b.UndoIntent != nil:
+			if op := ops[b.UndoIntent.Of]; op != nil {
+				op.Undos = append(op.Undos, Undo{ID: id, Begun: b.At, Intent: UndoIntent{Topic: b.UndoIntent.Topic}})
+			}
+			return nil
+		case b.UndoOutcome != nil:
+			id = b.UndoOutcome.Of
+		}
+		op, s := ops[id], summaries[id]
+		if op == nil {
+			return nil // a segment line, or a line whose intent was lost
+		}
+		s.LastAt = b.At
+		switch {
+		case b.Kind == LineBaseline:
+			op.Baseline = &Baseline{}
+		case b.Outcome != nil:
+			op.Outcome, s.Sentence = &Outcome{Verdict: b.Outcome.Verdict, Sentence: b.Outcome.Sentence}, b.Outcome.Sentence
+		case b.Later != nil:
+			op.Later = append(op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return}})
+			s.Sentence = b.Later.Sentence
+		case b.UndoOutcome != nil:
+			op.endUndo(b.Operation, &UndoOutcome{Result: b.UndoOutcome.Result}, b.At)
+			s.Sentence = b.UndoOutcome.Sentence
+		}
+		return nil
+	})
+	if err != nil {
+		return all, err
+	}
+	for _, op := range order {
+		s := summaries[op.ID]
+		s.Verdict, s.Open, s.SentNothing = op.Verdict(), op.Open(), op.Open() && op.Baseline == nil
+		if s.Open && s.Sentence == "" {
+			s.Sentence = op.Sentence()
+		}
+		s.Restored = slices.ContainsFunc(op.Undos, func(u Undo) bool {
+			return bytes.Equal(u.Intent.Topic, op.Topic) && u.Outcome != nil && u.Outcome.Result == Restored
+		})
+		all.Operations = append(all.Operations, *s)
+	}
+	return all, nil
+}
+
+// ErrNoOperation is the error of an operation that the record does not hold.
+var ErrNoOperation = errors.New("the record holds no such operation")
+
+// Operation reads everything that the record holds of one operation. The error is ErrNoOperation, that of ctx, or what
+// kept the record from being read.
+func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
+	var op Operation
+	undos := map[string]bool{} // the restores of this operation, which have names of their own
+	needle := []byte(`"` + id + `"`)
+	var broken error
+	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+		// Every line about it has its name in it; only those are read in full.
+		if !whole || id == "" || !bytes.Contains(line, needle) {
+			return nil
+		}
+		l, err := decodeLine(line)
+		if err != nil {
+			broken = err
+			return nil
+		}
+		switch {
+		case l.Operation == id:
+			op.fold(l)
+		case l.UndoIntent != nil && l.UndoIntent.Of == id:
+			undos[l.Operation] = true
+			op.fold(l)
+		case l.UndoOutcome != nil && undos[l.Operation]:
+			op.fold(l)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return op, err
+	case op.ID == "" && broken != nil:
+		return op, fmt.Errorf("operation %s: %w", Quote([]byte(id)), broken)
+	case op.ID == "":
+		return op, fmt.Errorf("operation %s: %w", Quote([]byte(id)), ErrNoOperation)
+	}
+	return op, nil
+}

@@ -1,0 +1,222 @@
+package actions
+
+import (
+	"fmt"
+	"time"
+)
+
+// Operation is one clear with everything the record says of it, in order. It is a copy and never changes.
+type Operation struct {
+	ID       string // empty when nothing was begun
+	Topic    []byte
+	Begun    time.Time
+	Intent   *Intent
+	Baseline *Baseline
+	Outcome  *Outcome // nil when the record holds none: what happened is not known
+	Ended    time.Time
+	Later    []LaterLine
+	Undos    []Undo
+}
+
+// LaterLine is a watch or a recheck with its place in time.
+type LaterLine struct {
+	Kind LineKind
+	At   time.Time
+	Later
+}
+
+// Undo is a restore that belongs to an operation; Outcome is nil when the record holds none.
+type Undo struct {
+	ID      string
+	Begun   time.Time
+	Intent  UndoIntent
+	Outcome *UndoOutcome
+	Ended   time.Time
+}
+
+// fold adds one line to the operation it belongs to.
+func (op *Operation) fold(l Line) {
+	switch l.Kind {
+	case LineIntent:
+		if l.Intent != nil {
+			op.ID, op.Begun, op.Intent, op.Topic = l.Operation, l.At, l.Intent, l.Intent.Topic
+		}
+	case LineBaseline:
+		op.Baseline = l.Baseline
+	case LineOutcome:
+		op.Outcome, op.Ended = l.Outcome, l.At
+	case LineWatch, LineRecheck:
+		if l.Later != nil {
+			op.Later = append(op.Later, LaterLine{Kind: l.Kind, At: l.At, Later: *l.Later})
+		}
+	case LineUndoIntent:
+		if l.UndoIntent != nil {
+			op.Undos = append(op.Undos, Undo{ID: l.Operation, Begun: l.At, Intent: *l.UndoIntent})
+		}
+	case LineUndoOutcome:
+		op.endUndo(l.Operation, l.UndoOutcome, l.At)
+	}
+}
+
+func (op *Operation) endUndo(id string, out *UndoOutcome, at time.Time) {
+	for i := range op.Undos {
+		if op.Undos[i].ID == id {
+			op.Undos[i].Outcome, op.Undos[i].Ended = out, at
+		}
+	}
+}
+
+// Open reports whether the record has an intent and no outcome: the program was stopped in between.
+func (op Operation) Open() bool { return op.ID != "" && op.Outcome == nil }
+
+// Verdict returns how the operation stands with everything that was seen later: a clear that was verified and whose
+// value was seen again later came back, whatever was seen after that.
+func (op Operation) Verdict() Verdict {
+	if op.Outcome == nil {
+		return Unknown
+	}
+	v := op.Outcome.Verdict
+	if v == ClearedVerified || v == CouldNotVerify {
+		if _, back := op.cameBackLater(); back {
+			return CameBack
+		}
+	}
+	return v
+}
+
+// cameBackLater returns the first later look that saw a value again, before any restore that was sent.
+func (op Operation) cameBackLater() (LaterLine, bool) {
+	for _, l := range op.Later {
+		if l.Found != Present && l.Return == nil {
+			continue
+		}
+		if u, yes := op.restored(); yes && !l.At.Before(u.Begun) {
+			return LaterLine{}, false
+		}
+		return l, true
+	}
+	return LaterLine{}, false
+}
+
+// restored returns the first restore of the operation's own topic that may have reached the broker.
+func (op Operation) restored() (Undo, bool) {
+	for _, u := range op.Undos {
+		if string(u.Intent.Topic) == string(op.Topic) && (u.Outcome == nil || u.Outcome.Result != RestoreNotSent && u.Outcome.Result != RestoreRefused) {
+			return u, true
+		}
+	}
+	return Undo{}, false
+}
+
+// Provisional returns why the retirement is provisional, as sentences; none when it is not.
+func (op Operation) Provisional() []string {
+	switch {
+	case op.Outcome != nil:
+		return op.Outcome.Provisional
+	case op.Intent != nil:
+		return op.Intent.Provisional
+	}
+	return nil
+}
+
+// Sentence says how the operation stands, in plain words that are safe for a terminal.
+func (op Operation) Sentence() string {
+	name := Quote(op.Topic)
+	s := ""
+	switch {
+	case op.Outcome != nil:
+		s = op.Outcome.Sentence
+	case op.Baseline == nil:
+		s = fmt.Sprintf("the clear of %s was begun and its end was not written down. No baseline was written either, and nothing is sent before that: "+
+			"it sent nothing", name)
+	default:
+		s = fmt.Sprintf("the clear of %s was begun and its end was not written down: whether the empty message was sent is not known. "+
+			"Nothing is sent again by itself; a recheck tells what is there now", name)
+	}
+	for _, l := range op.Later {
+		s += "\n" + l.Sentence
+	}
+	for _, u := range op.Undos {
+		if u.Outcome != nil {
+			s += "\n" + u.Outcome.Sentence
+		} else {
+			s += fmt.Sprintf("\na restore of %s was begun at %s and its end was not written down", Quote(u.Intent.Topic), at(u.Begun))
+		}
+	}
+	return s
+}
+
+// Closing is one of the four questions of a retirement, closed or left open, and why.
+type Closing struct {
+	Question string
+	Closed   bool
+	Why      string // safe for a terminal
+}
+
+// Closings returns ownership, writers, acknowledgement and read-back, each for itself: one never stands for another.
+func (op Operation) Closings() [4]Closing {
+	c := [4]Closing{{Question: "ownership"}, {Question: "writers"}, {Question: "acknowledgement"}, {Question: "read-back"}}
+	if op.Intent == nil {
+		for i := range c {
+			c[i].Why = "nothing was begun"
+		}
+		return c
+	}
+	e := op.Intent.Entry
+	c[0].Closed = e.Owner != "" && e.ApprovedBy != ""
+	c[0].Why = fmt.Sprintf("owner %s, approved by %s at %s", Quote([]byte(e.Owner)), Quote([]byte(e.ApprovedBy)), at(e.ApprovedAt))
+	if open := op.Provisional(); len(open) > 0 {
+		c[1].Why = open[0]
+		if len(open) > 1 {
+			c[1].Why += fmt.Sprintf(" (and %d more)", len(open)-1)
+		}
+	} else {
+		c[1].Closed, c[1].Why = true, fmt.Sprintf("%d established as stopped or fenced, wills included", len(e.Writers))
+	}
+	o := op.Outcome
+	switch {
+	case o == nil:
+		c[2].Why, c[3].Why = "no outcome was written", "no outcome was written"
+		return c
+	case o.Receipt == nil || !o.Verdict.Sent():
+		c[2].Why, c[3].Why = "nothing was sent", "nothing was sent"
+		return c
+	case o.Receipt.Answered && o.Verdict != Unknown:
+		c[2].Closed = o.Receipt.Code < 0x80
+		c[2].Why = explainAnswer(o.Receipt.Code)
+	default:
+		c[2].Why = o.Why
+	}
+	c[3].Closed = o.Found == NotObserved && op.Verdict() == ClearedVerified
+	c[3].Why = o.foundText(Quote(op.Topic)) + "; " + controlsText(o.Controls)
+	if l, back := op.cameBackLater(); back {
+		c[3].Why = l.Sentence
+	}
+	return c
+}
+
+// Undoable returns nil when the record holds what is needed to put the topic back, and otherwise why not.
+func (op Operation) Undoable(topic []byte) (Copy, error) {
+	if op.Baseline == nil {
+		return Copy{}, fmt.Errorf("operation %s: the record holds no value from before it", op.ID)
+	}
+	if string(topic) == string(op.Topic) {
+		if op.Outcome != nil && !op.Outcome.Verdict.Sent() {
+			return Copy{}, fmt.Errorf("operation %s sent nothing: there is nothing to undo", op.ID)
+		}
+		return op.Baseline.Topic, savedOrWhy(op.Baseline.Topic)
+	}
+	for _, c := range op.Baseline.Controls {
+		if string(c.Topic) == string(topic) {
+			return c, savedOrWhy(c)
+		}
+	}
+	return Copy{}, fmt.Errorf("operation %s holds nothing of topic %s", op.ID, Quote(topic))
+}
+
+func savedOrWhy(c Copy) error {
+	if !c.Saved {
+		return fmt.Errorf("the value of %s was not saved: its %d bytes were more than the limit for undo", Quote(c.Topic), c.Size)
+	}
+	return nil
+}

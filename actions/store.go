@@ -1,0 +1,180 @@
+package actions
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Store is the folder in which a manifest, its record and their lock live. Dir is the one on disk; a test can hand in
+// one that is full or fails. Every method may be called from any goroutine.
+type Store interface {
+	// Names returns the names of the files whose name begins with prefix, in no order.
+	Names(prefix string) ([]string, error)
+	// Open opens a file for reading. The error of a file that is not there is fs.ErrNotExist.
+	Open(name string) (ReadFile, error)
+	// Append opens a file for writing at its end; a new one is made with mode 0600, and its name is synced.
+	Append(name string) (AppendFile, error)
+	// Replace makes content the whole of the file, or leaves the old one: written beside it with mode 0600, synced,
+	// renamed, and the name synced.
+	Replace(name string, content []byte) error
+	// TryLock takes the lock of the named file for this process, or returns an error that is ErrLocked and says who
+	// has it. It does not wait. The lock goes with the process.
+	TryLock(name string) (release func() error, err error)
+}
+
+// ReadFile is a file open for reading.
+type ReadFile interface {
+	io.ReaderAt
+	io.Closer
+	Size() (int64, error)
+}
+
+// AppendFile is a file open for writing at its end.
+type AppendFile interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// ErrLocked is the error of a lock that somebody else has.
+var ErrLocked = errors.New("locked by another process")
+
+// Dir is a Store on disk.
+type Dir struct {
+	path string
+}
+
+// OpenDir returns the store in the folder at path, and makes the folder with mode 0700 where there is none.
+func OpenDir(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("open folder of the record: %w", err)
+	}
+	return &Dir{path: path}, nil
+}
+
+// Names satisfies Store.
+func (d *Dir) Names(prefix string) ([]string, error) {
+	all, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range all {
+		if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+type diskFile struct{ *os.File }
+
+func (f diskFile) Size() (int64, error) {
+	i, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return i.Size(), nil
+}
+
+// Open satisfies Store.
+func (d *Dir) Open(name string) (ReadFile, error) {
+	f, err := os.Open(filepath.Join(d.path, name))
+	if err != nil {
+		return nil, err
+	}
+	return diskFile{f}, nil
+}
+
+// Append satisfies Store.
+func (d *Dir) Append(name string) (AppendFile, error) {
+	path := filepath.Join(d.path, name)
+	_, missing := os.Lstat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if missing != nil {
+		if err := d.syncNames(); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// Replace satisfies Store. A symbolic link at name stays one: the file it names is replaced.
+func (d *Dir) Replace(name string, content []byte) (err error) {
+	path := filepath.Join(d.path, name)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	// The new content stands; a folder that cannot be synced does not undo it.
+	_ = syncDir(filepath.Dir(path))
+	return nil
+}
+
+func (d *Dir) syncNames() error { return syncDir(d.path) }
+
+// TryLock satisfies Store.
+func (d *Dir) TryLock(name string) (func() error, error) {
+	path := filepath.Join(d.path, name)
+	f, err := openLocked(path)
+	if errors.Is(err, ErrLocked) {
+		if holder, readErr := os.ReadFile(path); readErr == nil {
+			if s := strings.TrimSpace(string(holder)); s != "" && plainText([]byte(s)) {
+				err = fmt.Errorf("%w: %s", ErrLocked, s)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// For the reader of the message only: the lock itself is the operating system's.
+	if err := f.Truncate(0); err == nil {
+		_, _ = fmt.Fprintf(f, "process %d\n", os.Getpid())
+	}
+	return f.Close, nil
+}
+
+// readAll returns the whole of a file.
+func readAll(s Store, name string) (_ []byte, err error) {
+	f, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	n, err := f.ReadAt(b, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return slices.Clip(b[:n]), err
+}

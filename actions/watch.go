@@ -1,0 +1,223 @@
+package actions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
+)
+
+// Forecast returns how long after a clear a return must be expected, and a sentence that says so: the refresh cadence
+// that was learned, or a third of the window where a refreshing publisher was seen at all, or nothing and "" when
+// watching taught nothing. A ledger re-asserts what it holds at its next refresh.
+func Forecast(h expiry.History) (time.Duration, string) {
+	if gap, ok := h.Cadence(); ok {
+		d := time.Duration(gap) * time.Second
+		return d, fmt.Sprintf("its owner published it every %v while watched: if it still runs, expect it back within %v", d, d)
+	}
+	if h.Refreshes > 0 && h.Window > 0 {
+		d := time.Duration(h.Window) * time.Second / 3
+		return d, fmt.Sprintf("it was published live with an expiry of %d s: an owner that refreshes every third of it brings it back within %v", h.Window, d)
+	}
+	return 0, ""
+}
+
+// Window returns how long a return is watched for by default.
+func (c *Clearer) Window() time.Duration { return c.Bounds.orDefaults().Window }
+
+// WatchReturn watches the topic of an operation whose tombstone may have been accepted, from now until the given
+// instant, on a subscription of its own that also shows what came since the clear, and looks once more at the end. It
+// ends early when a value comes back, when ctx ends, or when the observer is lost. What it saw is appended to the
+// record as a line of its own and returned. The error tells what could not be written. It sends nothing and may run
+// beside another Clear.
+func (c *Clearer) WatchReturn(ctx context.Context, op Operation, until time.Time) (Later, error) {
+	w := &watcher{Clearer: c, op: op, later: Later{From: c.Now().UTC()}}
+	w.watch(ctx, until)
+	return w.record(ctx, LineWatch)
+}
+
+// Recheck looks once at the topic of an operation and at its controls, for instance after a broker or a gateway was
+// restarted, or to learn what became of an intent without an outcome, and appends what it saw. note is in the person's
+// words. The error says that there is no such operation, that it belongs to another broker, or what could not be
+// written; a look that failed is in the result.
+func (c *Clearer) Recheck(ctx context.Context, id, note string) (Later, error) {
+	op, err := c.Desk.Operation(ctx, id)
+	if err != nil {
+		return Later{}, fmt.Errorf("recheck: %w", err)
+	}
+	if err := op.Intent.Broker.Same(c.Broker); err != nil {
+		return Later{}, fmt.Errorf("recheck operation %s: %w", id, err)
+	}
+	w := &watcher{Clearer: c, op: op, later: Later{From: c.Now().UTC(), Note: note}}
+	w.lookAgain(ctx, "recheck")
+	return w.record(ctx, LineRecheck)
+}
+
+// watcher collects what is seen of one operation after its outcome.
+type watcher struct {
+	*Clearer
+	op    Operation
+	later Later
+	live  []inventory.Publication // of the topic and the controls
+}
+
+func (w *watcher) watch(ctx context.Context, until time.Time) {
+	topic := w.op.Topic
+	opening, cancel := context.WithTimeout(ctx, w.Bounds.orDefaults().Look)
+	witness, err := w.Observer.Watch(opening, [][]byte{topic}, true)
+	cancel()
+	if err != nil {
+		w.later.Why = "the observer could not watch: " + err.Error()
+		return
+	}
+	defer func() { _ = witness.Close() }() // what it saw is kept
+	w.later.Looks = append(w.later.Looks, lookOf("watch", 0, witness.About(), nil))
+	window, cancel := context.WithTimeout(ctx, until.Sub(w.Now()))
+	defer cancel()
+	asked := 0
+	for {
+		p, err := witness.Next(window)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			w.later.Why = "the watch was left"
+			return
+		case err != nil && window.Err() != nil:
+			w.lookAgain(ctx, "end of watch")
+			return
+		case err != nil:
+			w.later.Why = "the observer was lost: " + err.Error()
+			w.lookAgain(ctx, "after the loss")
+			return
+		}
+		w.live = append(w.live, p)
+		if !bytes.Equal(p.Topic, topic) || len(p.Payload) == 0 {
+			continue // an empty message is an echo of a clear, ours or another's, and triggers nothing
+		}
+		if p.Retain {
+			w.back(p)
+			return
+		}
+		// Without RETAIN it is not stored, or the broker does not tell: one look decides, and not for every message.
+		if asked++; asked <= 3 {
+			if w.lookAgain(ctx, "after a publication"); w.later.Return != nil || ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// back notes a value that came back.
+func (w *watcher) back(p inventory.Publication) {
+	c := copyOf(p, w.Stamps, -1)
+	w.later.Found, w.later.Now = Present, &c
+	seen := time.UnixMilli(p.ReceivedAt).UTC()
+	w.later.Return = &Return{At: seen, AfterMS: max(0, seen.Sub(w.since()).Milliseconds()), Same: c.Fingerprint == w.approved(), Fingerprint: c.Fingerprint}
+}
+
+func (w *watcher) approved() string {
+	if w.op.Intent == nil {
+		return ""
+	}
+	return w.op.Intent.Entry.Fingerprint
+}
+
+// since returns when the tombstone was acknowledged, or the nearest instant that is known.
+func (w *watcher) since() time.Time {
+	switch o := w.op.Outcome; {
+	case o != nil && o.Receipt != nil && o.Receipt.Answered:
+		return o.Receipt.AnsweredAt
+	case o != nil && o.Receipt != nil && !o.Receipt.SentAt.IsZero():
+		return o.Receipt.SentAt
+	}
+	return w.op.Begun
+}
+
+// lookAgain makes one look at topic and controls.
+func (w *watcher) lookAgain(ctx context.Context, role string) {
+	var controls []Copy
+	if w.op.Baseline != nil {
+		controls = w.op.Baseline.Controls
+	}
+	look, err := w.look(ctx, Question{Filters: watched(w.op.Topic, controls)})
+	w.later.Looks = append(w.later.Looks, lookOf(role, 0, look, err))
+	if why := look.blind(w.op.Topic, w.Bounds.orDefaults().Quiet, err); why != "" {
+		w.later.Found, w.later.Why = FoundNothingOut, why
+		return
+	}
+	w.later.Controls = compareControls(controls, look, w.Bounds.orDefaults().Quiet, err, w.live, w.Stamps)
+	p, there := look.replay(w.op.Topic)
+	switch {
+	case !there:
+		w.later.Found = NotObserved
+	case len(p.Payload) == 0:
+		w.later.Found = EmptyCopy
+	default:
+		c := copyOf(p, w.Stamps, -1)
+		w.later.Found, w.later.Now = Present, &c
+		if w.op.Outcome != nil && w.op.Verdict().Accepted() {
+			w.later.Return = &Return{AfterMS: max(0, look.To.Sub(w.since()).Milliseconds()), Same: c.Fingerprint == w.approved(), Fingerprint: c.Fingerprint}
+			if first, ok := w.firstLive(); ok {
+				w.later.Return.At = time.UnixMilli(first.ReceivedAt).UTC()
+				w.later.Return.AfterMS = max(0, w.later.Return.At.Sub(w.since()).Milliseconds())
+			}
+		}
+	}
+}
+
+func (w *watcher) firstLive() (inventory.Publication, bool) {
+	for _, p := range w.live {
+		if bytes.Equal(p.Topic, w.op.Topic) && len(p.Payload) > 0 {
+			return p, true
+		}
+	}
+	return inventory.Publication{}, false
+}
+
+// record writes the line. Whoever leaves is not waited for by the lock of another process for long.
+func (w *watcher) record(ctx context.Context, kind LineKind) (Later, error) {
+	const patience = 5 * time.Second
+	w.later.Until = w.Now().UTC()
+	w.later.Sentence = w.later.sentence(w.op.Topic)
+	later := w.later
+	if w.op.ID == "" {
+		return later, errors.New("write record: the operation was never begun")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	_, err := w.Desk.append(ctx, func(int64) Line {
+		return Line{Kind: kind, Operation: w.op.ID, Later: &later}
+	})
+	return later, err
+}
+
+func (l Later) sentence(topic []byte) string {
+	name := Quote(topic)
+	s := ""
+	if l.Note != "" {
+		s = "rechecked (" + Quote([]byte(l.Note)) + "): "
+	}
+	span := fmt.Sprintf("from %s to %s", at(l.From), at(l.Until))
+	switch {
+	case l.Return != nil:
+		s += l.Return.text(name)
+	case l.Found == NotObserved:
+		s += fmt.Sprintf("%s was not observed %s", name, span)
+	case l.Found == Present:
+		s += fmt.Sprintf("%s is served to a new subscription at %s", name, at(l.Until))
+	case l.Found == EmptyCopy:
+		s += fmt.Sprintf("the broker replays a retained message without payload for %s", name)
+	default:
+		s += fmt.Sprintf("what %s holds could not be told %s", name, span)
+	}
+	if len(l.Controls) > 0 {
+		s += "; " + controlsText(l.Controls)
+	}
+	if l.Why != "" {
+		s += "; " + l.Why
+	}
+	return s
+}
