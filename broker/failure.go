@@ -68,7 +68,11 @@ type ServerDisconnect struct {
 
 // Error returns one sentence with the name and number of the code and the server's own words.
 func (d *ServerDisconnect) Error() string {
-	return "the broker ended the connection: " + reasonText(d.Code) + said(d.Reason)
+	code := reasonText(d.Code)
+	if d.Code == 0 { // the one code whose name differs here
+		code = "Normal disconnection (0x00)"
+	}
+	return "the broker ended the connection: " + code + said(d.Reason)
 }
 
 // ProtocolError says what the server sent that MQTT 5 does not allow. The connection ends with it.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -22,17 +21,23 @@ type packetWriter struct {
 	timeout time.Duration
 	failed  func(error) // told about the first error
 
-	sync.Mutex // held from the first to the last piece of a packet
-	buf        []byte
-	base       time.Time
-	sent       atomic.Int64 // nanoseconds after base at which the last packet was written
+	lane chan struct{} // holds a token from the first to the last piece of a packet
+	buf  []byte
+	base time.Time
+	sent atomic.Int64 // nanoseconds after base at which the last packet was written
 
 	disconnected atomic.Bool // our DISCONNECT is on the wire
 }
 
 func newPacketWriter(t *transport, timeout time.Duration, failed func(error)) *packetWriter {
-	return &packetWriter{nc: t, socket: t.socket, timeout: timeout, failed: failed, base: time.Now()}
+	return &packetWriter{nc: t, socket: t.socket, timeout: timeout, failed: failed, lane: make(chan struct{}, 1), base: time.Now()}
 }
+
+// Lock waits for the end of the packet that is being written.
+func (w *packetWriter) Lock() { w.lane <- struct{}{} }
+
+// Unlock lets the next packet be written.
+func (w *packetWriter) Unlock() { <-w.lane }
 
 // Write takes the next piece of a packet and writes the packet when it is whole. The caller holds the lock.
 func (w *packetWriter) Write(p []byte) (int, error) {
@@ -75,11 +80,16 @@ func (w *packetWriter) flush(packet []byte, timeout time.Duration) error {
 	return nil
 }
 
+// busy reports whether a packet is just being written, which has a time limit of its own.
+func (w *packetWriter) busy() bool { return len(w.lane) > 0 }
+
 // goodbye sends a DISCONNECT with a reason code, for at most goodbyeTime, unless something else is just being written.
 //
 // Source: MQTT 5, 4.13.1.
 func (w *packetWriter) goodbye(code byte) {
-	if !w.TryLock() {
+	select {
+	case w.lane <- struct{}{}:
+	default:
 		return
 	}
 	defer w.Unlock()

@@ -110,6 +110,9 @@ func (c *Conn) request(ctx context.Context, what string, f func(context.Context)
 			if since.Before(start) {
 				since = start
 			}
+			if c.out.busy() {
+				since = time.Now()
+			}
 			left := c.cfg.Timeout - time.Since(since)
 			if left <= 0 {
 				cancel(fmt.Errorf("%s: no answer from the broker for %s", what, c.cfg.Timeout))
@@ -122,16 +125,14 @@ func (c *Conn) request(ctx context.Context, what string, f func(context.Context)
 	if err == nil {
 		return nil
 	}
+	if c.Err() != nil {
+		return c.ended(what, err)
+	}
 	if cause := context.Cause(waiting); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", what, ctx.Err())
+		err = ctx.Err()
 	}
-	select {
-	case <-c.done:
-		return c.ended(what, err)
-	default:
-		return fmt.Errorf("%s: %w", what, err)
-	}
+	return fmt.Errorf("%s: %w", what, err)
 }
