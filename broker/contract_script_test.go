@@ -34,6 +34,7 @@ type scriptBroker struct {
 	mu      sync.Mutex
 	store   map[string]stored
 	order   []string
+	placed  map[string]bool
 	clients map[*scriptClient]struct{}
 	dropped int
 	history []string // filters of every SUBSCRIBE, a line each
@@ -61,7 +62,7 @@ type queued struct {
 // newScriptBroker returns a broker that serves until the test ends.
 func newScriptBroker(t testing.TB) *scriptBroker {
 	ctx, cancel := context.WithCancel(context.Background())
-	b := &scriptBroker{t: t, version: "scripted 1.0", server: newWireServer(t), stop: cancel, store: map[string]stored{}, clients: map[*scriptClient]struct{}{}}
+	b := &scriptBroker{t: t, version: "scripted 1.0", server: newWireServer(t), stop: cancel, store: map[string]stored{}, placed: map[string]bool{}, clients: map[*scriptClient]struct{}{}}
 	b.served.Go(func() {
 		for {
 			select {
@@ -281,8 +282,8 @@ func (b *scriptBroker) keep(topic, payload string, expires uint32) {
 	if expires > 0 {
 		s.end = time.Now().Add(time.Duration(expires) * time.Second)
 	}
-	if _, held := b.store[topic]; !held {
-		b.order = slices.DeleteFunc(b.order, func(o string) bool { return o == topic })
+	if !b.placed[topic] { // its place in the order of insertion is kept after a removal
+		b.placed[topic] = true
 		b.order = append(b.order, topic)
 	}
 	if payload == "" {

@@ -68,6 +68,8 @@ type Watcher struct {
 
 	queries     querier
 	versionTold atomic.Bool // the login may read $SYS/broker/version
+	stamps      atomic.Bool // the broker was found to add intervals of its own
+	noRetain    atomic.Bool // the broker says that it keeps nothing
 	sys         *sysWatch   // owned by the scan that runs, or else by attend
 	last        *evidence   // of the last scan, owned like sys
 	// figuresAt is how many live $SYS messages had come a second ago, owned like sys.
@@ -118,6 +120,7 @@ func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
 		shut(conn)
 		return nil, fmt.Errorf("subscribe to live changes: %w", err)
 	}
+	w.noRetain.Store(!conn.Server().RetainAvailable)
 	return conn, nil
 }
 

@@ -69,7 +69,7 @@ func (w *Watcher) run(conn *Conn) {
 			w.leave(nil)
 			return
 		}
-		w.back(lost)
+		w.back(lost, due)
 	}
 }
 
@@ -94,8 +94,12 @@ func (w *Watcher) lost(at time.Time, err error) {
 	})
 }
 
-func (w *Watcher) back(lost time.Time) {
+// back says that the live connection stands again, and first that the store was not asked for anew yet, where that is so.
+func (w *Watcher) back(lost, due time.Time) {
 	now := w.now()
+	if due.After(now) {
+		w.deferred(due)
+	}
 	w.setLink(func(l *inventory.Link) {
 		l.State, l.Since, l.Attempt, l.RetryAt, l.Err = inventory.Watching, now, 0, time.Time{}, ""
 	})
@@ -182,9 +186,6 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
 			}
 		})
 	}
-	if wait := due.Sub(w.now()); wait > 0 {
-		w.deferred(due)
-	}
 	for {
 		select {
 		case <-conn.Done():
@@ -223,6 +224,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
 				continue
 			}
 			w.followFigures(ctx)
+			w.refreshNotes()
 			if n := conn.Stats().Stalled; n > stalls {
 				stalls = n
 				w.stalledLive(n)

@@ -50,7 +50,7 @@ func TestALossIsShownAndMadeGood(t *testing.T) {
 func TestReconnectsDoNotScanInAStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)
-		b.fill(60_000) // a minute between automatic scans
+		b.fill(20_000) // twenty seconds between automatic scans
 		w, _ := watch(t, WatchConfig{Config: b.config()})
 		scanned(t, w, time.Hour)
 		scans := func() (n int) {
@@ -67,13 +67,13 @@ func TestReconnectsDoNotScanInAStorm(t *testing.T) {
 			b.cut(nil)
 			eventually(t, time.Hour, func() bool { l, _ := w.Status(); return l.State == inventory.Lost })
 			eventually(t, time.Hour, func() bool { l, _ := w.Status(); return l.State == inventory.Watching })
-			if _, cov := w.Status(); time.Since(start) < 50*time.Second && (cov.Claim != inventory.Incomplete || !strings.Contains(cov.Rule, "keep a distance of 1m0s")) {
+			if _, cov := w.Status(); time.Since(start) < 15*time.Second && (cov.Claim != inventory.Incomplete || !strings.Contains(cov.Rule, "keep a distance of 20s")) {
 				t.Errorf("loss %d: %s: %s", i, cov.Claim, cov.Rule)
 			}
 		}
-		// Each reconnect subscribes live once; snapshots come once a minute.
+		// Each reconnect subscribes live once; snapshots come every twenty seconds.
 		took := time.Since(start)
-		if n := scans() - before - 5; n > int(took/time.Minute)+1 {
+		if n := scans() - before - 5; n > int(took/(20*time.Second))+1 {
 			t.Errorf("%d scans within %s of reconnects", n, took)
 		}
 		eventually(t, time.Hour, func() bool { _, cov := w.Status(); return cov.Claim == inventory.NoSignOfLoss })
