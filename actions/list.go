@@ -137,6 +137,13 @@ func (d *Desk) List(ctx context.Context) (Listed, error) {
 	var order []*Operation
 	summaries := map[string]*Summary{}
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+		if id, ok := baselineOf(line); ok && whole {
+			all.Lines++
+			if op := ops[id]; op != nil {
+				op.Baseline = &Baseline{}
+			}
+			return nil
+		}
 		var b brief
 		if _, _, ok := readPrefix(line); !whole || !ok || json.Unmarshal(line, &b) != nil {
 			all.Skipped++
@@ -165,8 +172,6 @@ func (d *Desk) List(ctx context.Context) (Listed, error) {
 		}
 		s.LastAt = b.At
 		switch {
-		case b.Kind == LineBaseline:
-			op.Baseline = &Baseline{}
 		case b.Outcome != nil:
 			op.Outcome, s.Sentence = &Outcome{Verdict: b.Outcome.Verdict, Sentence: b.Outcome.Sentence}, b.Outcome.Sentence
 		case b.Later != nil:
@@ -193,6 +198,22 @@ func (d *Desk) List(ctx context.Context) (Listed, error) {
 		all.Operations = append(all.Operations, *s)
 	}
 	return all, nil
+}
+
+// baselineOf returns the operation of a baseline line without reading its payloads. Kind, time and operation stand right
+// after the number.
+func baselineOf(line []byte) (string, bool) {
+	_, _, ok := readPrefix(line)
+	start := line[:min(len(line), 300)]
+	if !ok || !bytes.Contains(start, []byte(`,"kind":"baseline","at":"`)) {
+		return "", false
+	}
+	_, rest, ok := bytes.Cut(start, []byte(`,"operation":"`))
+	if !ok {
+		return "", false
+	}
+	id, _, ok := bytes.Cut(rest, []byte(`"`))
+	return string(id), ok
 }
 
 // ErrNoOperation is the error of an operation that the record does not hold.

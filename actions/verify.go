@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 )
 
@@ -108,7 +107,7 @@ func (w *verifier) each(segment int, line []byte, whole bool) error {
 	w.v.Lines++
 	here := &BadLine{File: file, Line: w.line, Seq: w.seq}
 	switch {
-	case !ok || !json.Valid(line):
+	case !ok || line[len(line)-1] != '}': // what is between is vouched for by the next line, and by the head
 		here.Why = "it is no line of a record"
 		w.bad(*here)
 	case seq != w.seq:

@@ -1,0 +1,6 @@
+//go:build race
+
+package actions
+
+// raceDetector tells whether times mean anything.
+const raceDetector = true
