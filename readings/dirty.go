@@ -1,0 +1,265 @@
+package readings
+
+// What has to be read again after a change, and how far that reaches. Marks are set at once and followed when somebody
+// asks, so a thousand changes of one area cost one walk through it.
+
+import "retainscope/expiry"
+
+// quiet is how many seconds a topic that was seen live keeps counting as somebody's.
+const quiet = 3600
+
+// grace is how many seconds an owner that was seen to go offline may take to come back.
+const grace = 600
+
+// pending holds the marks. Numbers may be stale: what counts is the flag on the node.
+type pending struct {
+	touched, deeps, areas, names, keys []uint32
+	done                               []uint32 // areas walked through in this turn
+	wakes                              []wake   // a heap, the earliest first
+}
+
+// wake is an instant at which a reading changes although nothing arrives.
+type wake struct {
+	at   uint32 // Unix seconds
+	node uint32
+}
+
+func (r *Reader) mark(list *[]uint32, id uint32, flag nodeFlags) {
+	if n := &r.nodes[id]; id != 0 && n.flags&flag == 0 {
+		n.flags |= flag
+		*list = append(*list, id)
+	}
+}
+
+// touch has one topic read again. What a config's view was made from may have changed, so it is forgotten.
+func (r *Reader) touch(id uint32) {
+	h := r.heldAt(id)
+	if h == nil {
+		return
+	}
+	if h.config != 0 {
+		r.configs[h.config].flags &^= cfgViewed | cfgProved
+	}
+	r.mark(&r.pending.touched, id, fTouched)
+}
+
+func (r *Reader) deep(id uint32)        { r.touch(id); r.mark(&r.pending.deeps, id, fDeep) }
+func (r *Reader) named(id uint32)       { r.mark(&r.pending.names, id, fNamed) }
+func (r *Reader) peers(id uint32)       { r.mark(&r.pending.keys, id, fPeers) }
+func (r *Reader) areaChanged(id uint32) { r.mark(&r.pending.areas, id, fArea) }
+
+// speaksAnew has the areas that a topic speaks for read again.
+func (r *Reader) speaksAnew(h *held) {
+	for i := h.says; i != 0; i = r.says[i].nextOwn {
+		r.areaChanged(r.says[i].area)
+	}
+}
+
+// followed is speaksAnew, and has those read again that compare themselves with the topic.
+func (r *Reader) followed(h *held) {
+	if h.says == 0 {
+		return
+	}
+	r.speaksAnew(h)
+	for i := h.own; i != 0; i = r.refs[i].nextOwn {
+		if r.refs[i].kind == refKey {
+			r.peers(r.refs[i].to)
+		}
+	}
+}
+
+// announces reports whether a topic claims an identity.
+func (r *Reader) announces(h *held) bool {
+	for i := h.says; i != 0; i = r.says[i].nextOwn {
+		if r.says[i].key != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Reader) unmark(list *[]uint32, flag nodeFlags) (uint32, bool) {
+	for n := len(*list); n > 0; n = len(*list) {
+		id := (*list)[n-1]
+		*list = (*list)[:n-1]
+		if r.nodes[id].flags&flag != 0 {
+			r.nodes[id].flags &^= flag
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// expand follows every mark until only topics to read again are left.
+func (r *Reader) expand() {
+	p := &r.pending
+	for {
+		if id, ok := r.unmark(&p.areas, fArea); ok {
+			r.expandArea(id)
+		} else if id, ok := r.unmark(&p.names, fNamed); ok {
+			r.expandNamed(id)
+		} else if id, ok := r.unmark(&p.deeps, fDeep); ok {
+			r.expandDeep(id)
+		} else if id, ok := r.unmark(&p.keys, fPeers); ok {
+			r.expandPeers(id)
+		} else {
+			break
+		}
+	}
+	for _, id := range p.done {
+		r.nodes[id].flags &^= fAreaDone
+	}
+	p.done = p.done[:0]
+}
+
+func (r *Reader) expandArea(id uint32) {
+	if r.nodes[id].flags&(fAreaDone|fUsed) != fUsed {
+		return // walked through in this turn already: two areas may follow each other's liveness
+	}
+	r.nodes[id].flags |= fAreaDone
+	r.pending.done = append(r.pending.done, id)
+	r.graph.below(id, func(at uint32) {
+		if r.nodes[at].held != 0 {
+			r.touch(at)
+		}
+		if r.nodes[at].refs != 0 {
+			r.expandNamed(at)
+		}
+	})
+	for i := r.nodes[id].signs; i != 0; i = r.says[i].next {
+		source := r.says[i].source
+		r.touch(source)
+		if r.says[i].key != "" {
+			r.speaksAnew(r.heldAt(source))
+		}
+	}
+}
+
+// expandNamed has those read again that name a topic: configs with their neighbours, and areas whose liveness is there.
+func (r *Reader) expandNamed(id uint32) {
+	for i := r.nodes[id].refs; i != 0; i = r.refs[i].next {
+		switch x := &r.refs[i]; x.kind {
+		case refReads, refWrites, refAvailability:
+			r.deep(x.from)
+		case refLiveness:
+			r.touch(x.from)
+			r.followed(r.heldAt(x.from))
+		}
+	}
+	if r.nodes[id].held != 0 {
+		r.touch(id)
+		if look := r.lookOf(id); look != 0 {
+			r.peers(look)
+		}
+	}
+}
+
+// expandDeep has the topics of a config read again, and the configs that share its keys.
+func (r *Reader) expandDeep(id uint32) {
+	h := r.heldAt(id)
+	if h == nil {
+		return
+	}
+	r.touch(id)
+	for i := h.own; i != 0; i = r.refs[i].nextOwn {
+		switch x := &r.refs[i]; x.kind {
+		case refReads, refWrites, refAvailability:
+			r.touch(x.to)
+		case refID, refDevice:
+			r.peers(x.to)
+		}
+	}
+}
+
+// expandPeers has those read again that share a key, with the topics they name.
+func (r *Reader) expandPeers(id uint32) {
+	for i := r.nodes[id].refs; i != 0; i = r.refs[i].next {
+		from := r.refs[i].from
+		r.touch(from)
+		h := r.heldAt(from)
+		if r.refs[i].kind == refKey {
+			r.speaksAnew(h)
+		}
+		if h.config == 0 {
+			continue
+		}
+		for k := h.own; k != 0; k = r.refs[k].nextOwn {
+			if x := &r.refs[k]; x.kind <= refAvailability {
+				r.touch(x.to)
+			}
+		}
+	}
+}
+
+// wakeAt has a topic read again at an instant, at the latest.
+func (r *Reader) wakeAt(h *held, at int64) {
+	if at <= 0 {
+		return
+	}
+	sec := seconds32(at)
+	if h.wake != 0 && h.wake <= sec {
+		return
+	}
+	h.wake = sec
+	w := append(r.pending.wakes, wake{at: sec, node: h.node})
+	for i := len(w) - 1; i > 0; {
+		up := (i - 1) / 2
+		if w[up].at <= w[i].at {
+			break
+		}
+		w[up], w[i] = w[i], w[up]
+		i = up
+	}
+	r.pending.wakes = w
+}
+
+// wakeUp touches every topic whose instant has come. Wake-ups that were overtaken by an earlier one are passed over.
+func (r *Reader) wakeUp(now int64) {
+	w := r.pending.wakes
+	for len(w) > 0 && int64(w[0].at)*1000 <= now {
+		woken := w[0]
+		last := len(w) - 1
+		w[0] = w[last]
+		w = w[:last]
+		for i := 0; ; {
+			least := i
+			for c := 2*i + 1; c <= 2*i+2 && c < len(w); c++ {
+				if w[c].at < w[least].at {
+					least = c
+				}
+			}
+			if least == i {
+				break
+			}
+			w[i], w[least] = w[least], w[i]
+			i = least
+		}
+		if h := r.heldAt(woken.node); h != nil && h.wake == woken.at {
+			h.wake = 0
+			r.touch(woken.node)
+		}
+	}
+	r.pending.wakes = w
+}
+
+// nextStanding returns the instant at which a refresh will be missed, or one that is missed does not matter any more,
+// although nothing arrives; 0 for never.
+func (h *held) nextStanding(now int64) int64 {
+	ends := h.received + int64(h.seconds)*1000
+	switch here := h.standing(now); here {
+	case expiry.MissedOne, expiry.MissedTwo:
+		return ends
+	case expiry.KeptAlive:
+		low, high := now, ends
+		for high-low > 500 {
+			if mid := low + (high-low)/2; h.standing(mid) == here {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		return high
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,55 @@
+package readings
+
+// ESPHome: NODE/status is birth and will, esphome/discover/NODE names the board by its MAC.
+// Configs are hints: they say "esphome" in the device's version, or have the old unique ids.
+
+import "strings"
+
+func esphome() convention {
+	words := wordRule("online", "offline")
+	return convention{
+		name: "ESPHome",
+		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
+			switch {
+			case t.leaf == "status" && t.above != "":
+				if w := string(payload); w == "online" || w == "offline" {
+					say(sign{area: t.above, live: t.full, rule: words, guess: true})
+				}
+			case t.above == "esphome/discover" && t.leaf != "" && !cut:
+				s := sign{area: t.leaf, live: t.leaf + "/status", rule: words}
+				s.key, _ = memberText(payload, "mac")
+				s.version, _ = memberText(payload, "version")
+				if s.key == "" && s.version == "" {
+					return
+				}
+				say(s)
+				s.area, s.name, s.role = t.full, t.leaf, RoleAnnouncement
+				say(s)
+			}
+		},
+		hint: func(d *discovery) (string, bool) {
+			ours := strings.HasPrefix(d.deviceVersion, "esphome") || strings.HasPrefix(d.deviceVersion, "ESPHome")
+			for _, u := range d.uids {
+				// The old unique ids: ESP, the platform, the object's id.
+				ours = ours || strings.HasPrefix(u.id, "ESP"+u.platform)
+			}
+			if !ours {
+				return "", false
+			}
+			return statusArea(d)
+		},
+		place: func(a *area, topic, rest string) (place, bool) {
+			if a.guess && !a.hinted() {
+				return place{}, false
+			}
+			p := place{role: leafRole(rest)}
+			switch {
+			case rest == "status":
+				p.role = RoleLiveness
+			case rest == "" && strings.HasPrefix(topic, "esphome/discover/"):
+				p.role = RoleAnnouncement
+			}
+			return p, true
+		},
+	}
+}

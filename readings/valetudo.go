@@ -1,0 +1,43 @@
+package readings
+
+// Valetudo: PREFIX/ROBOT/$state like Homie's, with discovery configs that say so.
+
+import "strings"
+
+func valetudo() convention {
+	states := wordRule(several("ready", "init", "alert", "sleeping"), several("lost", "disconnected"))
+	return convention{
+		name: "Valetudo",
+		signs: func(t topicName, payload []byte, _ bool, say func(sign)) {
+			if t.leaf != "$state" || t.above == "" {
+				return
+			}
+			switch string(payload) {
+			case "init", "ready", "alert", "sleeping", "lost", "disconnected":
+				say(sign{area: t.above, live: t.full, rule: states})
+			}
+		},
+		hint: func(d *discovery) (string, bool) {
+			if d.origin != "Valetudo" && d.maker != "Valetudo" {
+				return "", false
+			}
+			return areaOf(d, "$state")
+		},
+		place: func(a *area, topic, rest string) (place, bool) {
+			if firstLevel(a.name) != "valetudo" && !a.hinted() {
+				return place{}, false
+			}
+			p := place{role: RoleState}
+			_, leaf := lastLevel(topic)
+			switch {
+			case rest == "$state":
+				p.role = RoleLiveness
+			case leaf == "set":
+				p.role = RoleCommand
+			case strings.Contains(topic, "/$"):
+				p.role = RoleAttribute
+			}
+			return p, true
+		},
+	}
+}

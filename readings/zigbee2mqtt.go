@@ -1,0 +1,92 @@
+package readings
+
+// zigbee2mqtt: BASE/bridge/state says whether the bridge lives, BASE/bridge/devices and groups name everything it has.
+// A friendly name may hold slashes, so a topic belongs to the longest name that it begins with.
+
+import "strings"
+
+func zigbee2mqtt() convention {
+	state := rule{form: formFieldOrPlain, field: "state", on: "online", off: "offline"}
+	return convention{
+		name: "zigbee2mqtt", identifier: "zigbee2mqtt_",
+		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
+			base, ok := strings.CutSuffix(t.above, "/bridge")
+			if !ok || base == "" {
+				return
+			}
+			switch t.leaf {
+			case "state":
+				if s, _ := state.read(keep(payload, []string{"state"})); s != Unknown {
+					say(sign{area: base, live: t.full, rule: state})
+				}
+			case "devices", "groups":
+				if names, ok := friendlyNames(payload); ok && !cut {
+					say(sign{area: base, names: names, list: t.leaf == "devices"})
+				}
+			}
+		},
+		place: func(a *area, _, rest string) (place, bool) {
+			if rest == "" {
+				return place{}, true
+			}
+			if rest == "bridge" || strings.HasPrefix(rest, "bridge/") {
+				p := place{role: RoleAttribute}
+				switch {
+				case rest == "bridge/state":
+					p.role = RoleLiveness
+				case strings.HasPrefix(rest, "bridge/request/"):
+					p.role = RoleCommand
+				}
+				return p, true
+			}
+			p := place{}
+			p.device, p.named = longestName(a, rest)
+			tail := ""
+			if p.device != rest {
+				tail = rest[len(p.device)+1:]
+			}
+			switch head, _, _ := strings.Cut(tail, "/"); head {
+			case "":
+				p.role = RoleState
+			case "availability":
+				p.role = RoleAvailability
+			case "set", "get":
+				p.role = RoleCommand
+			default:
+				p.role = RoleAttribute
+			}
+			p.live, p.rule = a.name+"/"+p.device+"/availability", &state
+			return p, true
+		},
+	}
+}
+
+// friendlyNames returns the friendly names of a list of devices or groups.
+func friendlyNames(payload []byte) (names []string, ok bool) {
+	ok = elements(payload, func(e []byte) bool {
+		if n, has := memberText(e, "friendly_name"); has {
+			names = append(names, n)
+		}
+		return true
+	})
+	return names, ok
+}
+
+// longestName returns the longest name of the list that rest begins with; without one, what the name would be.
+func longestName(a *area, rest string) (string, answer) {
+	list := notKnown
+	for at := len(rest); at > 0; at = strings.LastIndexByte(rest[:at], '/') {
+		n := a.named(rest[:at])
+		if n == yes {
+			return rest[:at], yes
+		}
+		list = n
+	}
+	name := rest
+	for _, tail := range [...]string{"/availability", "/set", "/get"} {
+		if i := strings.Index(name, tail); i > 0 && (i+len(tail) == len(name) || name[i+len(tail)] == '/') {
+			name = name[:i]
+		}
+	}
+	return name, list
+}
