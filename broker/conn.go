@@ -140,7 +140,7 @@ func open(ctx context.Context, cfg Config, t *transport, deliver Deliver, origin
 	if cause := c.Err(); cause != nil {
 		err = cause
 	}
-	return nil, connectFailed(ctx, cfg, c.at, ca, err, !c.filter.fed)
+	return nil, connectFailed(ctx, cfg, c.at, ca, err, !c.filter.fed, t.asked.Load())
 }
 
 // connectPacket is the CONNECT: a clean start, a session that ends with the connection, no will, no topic alias and

@@ -18,8 +18,8 @@ import (
 const hint311 = `the broker may speak only MQTT 3.1.1: retainscope connects with protocol_version = "5" and does not fall back by itself`
 
 // connectFailed explains a CONNECT without success. cause is what the decoder found first, silent whether the server
-// sent not one byte of MQTT.
-func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack, cause error, silent bool) error {
+// sent not one byte of MQTT, and asked whether it had asked for a client certificate.
+func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack, cause error, silent, asked bool) error {
 	if ca != nil && ca.ReasonCode >= 0x80 {
 		return refused(cfg, a, ca.ReasonCode, plain(ca.Properties.ReasonString), ca.Properties.ServerReference)
 	}
@@ -47,6 +47,12 @@ func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack,
 	}
 	if !closedByPeer(cause) || !silent {
 		return failed(StageMQTT, cause, "the connection to %s ended before CONNACK: %s", a, plain(cause.Error()))
+	}
+	if asked && cfg.CertFile == "" {
+		return failed(StageTLS, cause, "%s closed the connection; it asks for a client certificate", a)
+	}
+	if asked {
+		return failed(StageTLS, cause, "%s closed the connection; it may not have accepted our client certificate", a)
 	}
 	if speaksTLS(ctx, cfg, a) {
 		return failed(StageMQTT, cause, "%s speaks TLS and was spoken to without; use mqtts://", a)
@@ -124,6 +130,6 @@ func speaksTLS(ctx context.Context, cfg Config, a address) bool {
 	defer func() { _ = nc.Close() }()
 	// Nothing is trusted and nothing sent over this connection, so nothing needs to be verified.
 	err = tls.Client(nc, &tls.Config{InsecureSkipVerify: true, ServerName: a.host}).HandshakeContext(ctx)
-	var alert tls.AlertError
-	return err == nil || errors.As(err, &alert)
+	_, alert := alertOf(err)
+	return err == nil || alert
 }

@@ -86,7 +86,7 @@ func tlsFailed(ctx context.Context, cfg Config, a address, err error) error {
 		return failed(StageTLS, err, "the certificate of %s is signed by %s, an authority that is not known here; name its CA file", a, issuer(unknown.Cert))
 	case errors.As(err, &record):
 		if strings.HasPrefix("HTTP/", string(record.RecordHeader[:])) {
-			return failed(StageTLS, err, "%s is an HTTP server without TLS, not an MQTT broker", a)
+			return failed(StageTLS, err, "%s is an HTTP server without TLS; if it is a WebSocket port use ws://", a)
 		}
 		return failed(StageTLS, err, "%s does not speak TLS; for a plain port use mqtt:// or ws://", a)
 	case closedByPeer(err):
@@ -99,22 +99,38 @@ func tlsFailed(ctx context.Context, cfg Config, a address, err error) error {
 }
 
 // alertText says what an alert of the server means, and nothing when err is none.
+//
+// Source: RFC 8446, 6.
 func alertText(err error) string {
-	var alert tls.AlertError
-	if !errors.As(err, &alert) {
+	alert, ok := alertOf(err)
+	switch {
+	case !ok:
 		return ""
-	}
-	switch uint8(alert) { // RFC 8446, 6
-	case 40, 70, 86:
+	case alert == 40, alert == 70, alert == 86:
 		return "found no version or cipher of TLS in common; TLS 1.2 is the oldest that is offered"
-	case 42, 43, 44, 45, 46, 48:
+	case alert >= 42 && alert <= 46, alert == 48:
 		return "did not accept our client certificate: " + alert.Error()
-	case 116:
+	case alert == 116:
 		return "asks for a client certificate"
-	case 112:
+	case alert == 112:
 		return "does not know the server name that was asked for"
 	}
-	return "ended TLS with an alert: " + plain(alert.Error())
+	return "ended TLS with an alert: " + alert.Error()
+}
+
+// alertOf returns the alert of the other side that err is. The alerts of crypto/tls have no type of their own outside
+// it, but the same texts as AlertError.
+func alertOf(err error) (tls.AlertError, bool) {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "remote error" || op.Err == nil {
+		return 0, false
+	}
+	for code := range 256 {
+		if a := tls.AlertError(code); a.Error() == op.Err.Error() {
+			return a, true
+		}
+	}
+	return 0, false
 }
 
 // offered lists the names in a certificate.

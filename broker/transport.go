@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 )
 
 // socketBuffer is what one read from the socket may bring where TLS or WebSocket would ask for less.
@@ -23,6 +24,8 @@ type transport struct {
 	socket *socket
 	// closeWrite ends our direction in the way of the transport, so that the other side has everything before it ends.
 	closeWrite func() error
+	// asked tells that the server asked for a client certificate.
+	asked atomic.Bool
 }
 
 // over returns a transport without TLS or WebSocket over nc.
@@ -79,6 +82,17 @@ type buffered struct {
 func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 func (t *transport) startTLS(ctx context.Context, config *tls.Config) error {
+	// Where the server refuses after the handshake, its alert may be lost in the reset of the connection. That it had
+	// asked is then the best explanation there is.
+	config.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		t.asked.Store(true)
+		for i := range config.Certificates {
+			if info.SupportsCertificate(&config.Certificates[i]) == nil {
+				return &config.Certificates[i], nil
+			}
+		}
+		return &tls.Certificate{}, nil
+	}
 	c := tls.Client(&buffered{t.socket, bufio.NewReaderSize(t.socket, socketBuffer)}, config)
 	if err := c.HandshakeContext(ctx); err != nil {
 		return err
