@@ -73,6 +73,9 @@ func (p *program) runDemo(ctx context.Context, o demoOptions) error {
 		return failed(ctx, err)
 	}
 	defer d.Close()
+	if host, _, err := net.SplitHostPort(o.listen); err == nil && o.listen != "" && !onLoopback(host) {
+		fmt.Fprintf(p.stderr, "retainscope: warning: everybody who can reach %s may read and write this broker\n", quoteless(o.listen))
+	}
 	if o.serve {
 		fmt.Fprintln(p.stdout, d.URL())
 		<-ctx.Done()
@@ -123,11 +126,19 @@ func loopback(address string) (string, error) {
 	if u.User != nil {
 		return "", errors.New("must have no user: the house is loaded anonymously")
 	}
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if ip, err := netip.ParseAddr(host); err != nil || !ip.Unmap().IsLoopback() {
+	if !onLoopback(host) {
 		return "", errors.New("is not on this machine: only a loopback address is taken")
 	}
+	if host == "localhost" {
+		host = "127.0.0.1" // whatever the resolver says: the name means this machine
+	}
 	return net.JoinHostPort(host, port), nil
+}
+
+func onLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
 }

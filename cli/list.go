@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
@@ -100,7 +101,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	defer closeLog()
 
 	inv := inventory.New(r.inventoryOptions())
-	s, err := p.scan(ctx, r.watchConfig(log), inv, o.limit)
+	s, err := p.scan(ctx, r, r.watchConfig(log), inv, o.limit)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 }
 
 // scan watches until the first scan has ended, and leaves. A limit that passes ends it with what came.
-func (p *program) scan(ctx context.Context, c broker.WatchConfig, inv *inventory.Inventory, limit time.Duration) (Summary, error) {
+func (p *program) scan(ctx context.Context, r *resolved, c broker.WatchConfig, inv *inventory.Inventory, limit time.Duration) (Summary, error) {
 	c.Once = true
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +143,7 @@ func (p *program) scan(ctx context.Context, c broker.WatchConfig, inv *inventory
 		if !inTime && ctx.Err() == nil {
 			err = fmt.Errorf("no connection to %s within --timeout %s", c.URL, showDuration(limit))
 		}
-		return Summary{}, failed(ctx, err)
+		return Summary{}, failed(ctx, r.withHint(err))
 	}
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -225,7 +226,7 @@ func (p *progress) show(text string) {
 	if p.w == nil {
 		return
 	}
-	text = fit(text, p.limit)
+	text = ansi.Truncate(text, p.limit, "")
 	n := textWidth(text)
 	// Spaces over the rest, not an escape sequence: it works on a dumb terminal too.
 	fmt.Fprintf(p.w, "\r%s%s", text, strings.Repeat(" ", max(0, p.width-n)))

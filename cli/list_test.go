@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -322,9 +323,22 @@ func TestAWrongPasswordIsOneLineWithoutThePassword(t *testing.T) {
 			t.Errorf("a wrong password is taken for an old broker: %s", o.errout)
 		}
 	}
+	retain(t, b, "me", "right")
 	pass := file(t, "pass", "right\n")
 	if o := run(t, nil, "list", "--broker", b.URL(), "--user", "me", "--password-file", pass, "--quiet-time", "300ms"); o.code != ExitOK {
 		t.Errorf("the right password: exit %d %s", o.code, o.errout)
+	}
+}
+
+// retain puts one message into a broker that wants a login, so that a list of it has something to rest on.
+func retain(t *testing.T, b *testbroker.Broker, user, password string) {
+	t.Helper()
+	out, err := exec.Command("mosquitto_pub", "-p", fmt.Sprint(b.Port), "-u", user, "-P", password, "-t", "t", "-m", "x", "-r", "-q", "1").CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		testbroker.Missing(t, "mosquitto_pub is not installed")
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 

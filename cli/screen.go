@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -35,7 +36,7 @@ func (p *program) checkTerminal() error {
 	case !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()):
 		return &exit{ExitFailed, errors.New("the screen needs a terminal; `retainscope list` prints the same facts without one")}
 	case p.env["TERM"] == "" || p.env["TERM"] == "dumb":
-		return &exit{ExitFailed, errors.New("the screen needs more than TERM=dumb; `retainscope list` prints the same facts without it")}
+		return &exit{ExitFailed, errors.New("the screen needs a terminal that can place its cursor, and TERM is dumb or not set; `retainscope list` prints the same facts without one")}
 	}
 	return nil
 }
@@ -53,7 +54,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	w, err := broker.Watch(ctx, r.watchConfig(log), inv)
 	line.clear()
 	if err != nil {
-		return failed(ctx, err)
+		return failed(ctx, r.withHint(err))
 	}
 	defer leave(ctx, w)
 	err = tui.Run(ctx, tui.Options{
@@ -76,4 +77,12 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	}
 	// Left by a key or by a signal: both are a clean end.
 	return nil
+}
+
+// withHint adds to a failed connection what a first start is missing: an address of one's own.
+func (r *resolved) withHint(err error) error {
+	if r.from["mqtt.broker"].layer != fromDefault || r.MQTT.Broker != settings()[0].preset {
+		return err
+	}
+	return fmt.Errorf("%w (name your broker with --broker URL; `retainscope demo` needs none)", err)
 }

@@ -57,7 +57,9 @@ func TestTheDemoOnATerminal(t *testing.T) {
 
 	t.Log("tree and flat")
 	s.press("t")
-	s.until("a flat list", func(v string) bool { return strings.Contains(v, "flat, by topic") && strings.Contains(v, "caldates2mqtt/status") })
+	s.until("a flat list", func(v string) bool {
+		return strings.Contains(v, "flat, by topic") && strings.Contains(v, "caldates2mqtt/status")
+	})
 	s.press("t")
 	s.until("a tree", func(v string) bool { return strings.Contains(v, "▸ caldates2mqtt") })
 
@@ -192,6 +194,7 @@ func TestAListOnATerminalShowsProgressAndFits(t *testing.T) {
 
 func TestThePasswordIsAskedForWithoutEcho(t *testing.T) {
 	b := testbroker.Start(t, testbroker.Config{Lines: []string{"password_file " + passwords(t, "me", "right")}, ListenerLines: []string{"allow_anonymous false"}, NoAnonymous: true})
+	retain(t, b, "me", "right")
 	s := open(t, 80, 24, nil, "list", "--broker", b.URL(), "--user", "me", "--ask-password", "--quiet-time", "300ms")
 	s.shows("password of me for mqtt://127.0.0.1")
 	s.press("right\n")

@@ -33,23 +33,25 @@ type table struct {
 	w       io.Writer
 	width   int
 	payload bool
-	now     int64
+	more    string // the mark of a cut
 }
 
 func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, spec inventory.Spec, payload bool, s Summary) error {
-	t := table{w: w, payload: payload, now: spec.Now}
+	t := table{w: w, payload: payload, more: "…"}
 	if f, ok := p.stdout.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
 			t.width = n
 		}
+		if !utf8Locale(p.env) {
+			t.more = "~"
+		}
 	}
-	var listed, never, expiring int64
-	err := t.row("TOPIC", "EXPIRY", "SIZE", "READING", "PAYLOAD")
-	if err != nil {
+	if err := t.head(); err != nil {
 		return err
 	}
-	err = inv.Walk(ctx, spec, func(d inventory.Detail) error {
+	var listed, never, expiring int64
+	err := inv.Walk(ctx, spec, func(d inventory.Detail) error {
 		listed++
 		switch {
 		case d.Flags.Has(inventory.FlagNever):
@@ -57,49 +59,92 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 		case d.Flags.Has(inventory.FlagExpiring):
 			expiring++
 		}
-		return t.row(tui.Printable(d.Topic), expiryText(&d.Slot, t.now), sizeText(int64(d.Size)),
-			readingText(&d.Slot, t.now), tui.PrintableText(d.Payload))
+		return t.row(&d, spec.Now)
 	})
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s retained, %s expire, %s never; %s\n%s",
-		thousands(listed), thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s.Coverage))
+		thousands(listed), thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s))
 	return err
 }
 
 // footnotes are the sentences behind a claim: the rule that ended the scan, what explains a difference, what is true of
 // this broker. Where the claim is not a good one the explanations stand on stderr.
-func footnotes(c inventory.Coverage) string {
+func footnotes(s Summary) string {
 	var b strings.Builder
-	if c.Rule != "" {
-		b.WriteString(sentence(c.Rule) + "\n")
+	add := func(text string) {
+		if text != "" {
+			b.WriteString(sentence(text) + "\n")
+		}
 	}
+	c := s.Coverage
+	add(c.Rule)
 	if verdict(c) == nil {
 		for _, g := range c.Gaps {
-			b.WriteString(sentence(g.Text) + "\n")
+			add(g.Text)
 		}
 	}
 	for _, n := range c.Notes {
-		b.WriteString(sentence(n) + "\n")
+		add(n)
+	}
+	if s.Link.Insecure {
+		add("The certificate of the broker was not checked (mqtt.insecure)")
 	}
 	return b.String()
 }
 
-func (t table) row(topic, expires, size, reading, payload string) error {
-	wide := topicWidth
-	if t.width > 0 {
-		wide = max(narrowest, t.width-expiryWidth-sizeWidth-readingWidth-6)
-		topic = fit(topic, wide)
+// topicCells returns the width of the first column.
+func (t table) topicCells() int {
+	if t.width == 0 {
+		return topicWidth
 	}
-	line := pad(topic, wide) + "  " + pad(expires, expiryWidth) + "  " + strings.Repeat(" ", max(0, sizeWidth-textWidth(size))) + size + "  "
+	return max(narrowest, t.width-expiryWidth-sizeWidth-readingWidth-6)
+}
+
+func (t table) head() error {
+	last := ""
 	if t.payload {
+		last = "PAYLOAD"
+	}
+	return t.line("TOPIC", "EXPIRY", "SIZE", "READING", last)
+}
+
+func (t table) row(d *inventory.Detail, now int64) error {
+	topic, payload := "", ""
+	if t.width > 0 {
+		// Cut before it is made printable: never inside an escape, and without the work for what is not shown.
+		topic = t.cut(d.Topic, t.topicCells())
+	} else {
+		topic = tui.Printable(d.Topic)
+	}
+	if t.payload {
+		bytes := d.Payload
+		if t.width > 0 {
+			bytes = bytes[:min(len(bytes), 4*t.width)]
+		}
+		payload = tui.PrintableText(bytes)
+	}
+	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), readingText(&d.Slot, now), payload)
+}
+
+func (t table) cut(b []byte, width int) string {
+	text, whole := tui.Cut(b, width)
+	if !whole && t.more != "…" {
+		text = strings.TrimSuffix(text, "…") + t.more
+	}
+	return text
+}
+
+func (t table) line(topic, expires, size, reading, payload string) error {
+	line := pad(topic, t.topicCells()) + "  " + pad(expires, expiryWidth) + "  " + strings.Repeat(" ", max(0, sizeWidth-textWidth(size))) + size + "  "
+	if payload != "" {
 		line += pad(reading, readingWidth) + "  " + payload
 	} else {
 		line += reading
 	}
 	if t.width > 0 {
-		line = fit(line, t.width)
+		line = ansi.Truncate(line, t.width, t.more)
 	}
 	_, err := io.WriteString(t.w, strings.TrimRight(line, " ")+"\n")
 	return err
@@ -188,9 +233,6 @@ func thousands(n int64) string {
 
 // textWidth returns the cells a printable text takes.
 func textWidth(s string) int { return ansi.StringWidth(s) }
-
-// fit cuts a printable text to n cells, on a grapheme boundary.
-func fit(s string, n int) string { return ansi.Truncate(s, n, "…") }
 
 func pad(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-textWidth(s)))

@@ -8,6 +8,7 @@ import (
 
 	"retainscope/expiry"
 	"retainscope/inventory"
+	"retainscope/tui"
 )
 
 func TestReadingsAndExpiryOfARow(t *testing.T) {
@@ -36,19 +37,26 @@ func TestReadingsAndExpiryOfARow(t *testing.T) {
 }
 
 func TestARowIsCutOnlyOnATerminal(t *testing.T) {
-	long := strings.Repeat("level/", 40)
-	for _, width := range []int{0, 40, 80, 120} {
-		for _, payload := range []bool{false, true} {
-			var out bytes.Buffer
-			if err := (table{w: &out, width: width, payload: payload}).row(long, "49710d 06:28:15", "1023.9 KiB", "never expires, looks empty (2 B)", "payload"); err != nil {
-				t.Fatal(err)
-			}
-			line := strings.TrimSuffix(out.String(), "\n")
-			if width > 0 && textWidth(line) > width {
-				t.Errorf("%d cells on a terminal of %d: %q", textWidth(line), width, line)
-			}
-			if width == 0 && !strings.Contains(line, long) {
-				t.Errorf("cut without a terminal: %q", line)
+	for _, topic := range []string{strings.Repeat("level/", 40), strings.Repeat("\u65e5\u672c/", 30), strings.Repeat("\x1b", 60), "short"} {
+		for _, width := range []int{0, 40, 80, 120} {
+			for _, payload := range []bool{false, true} {
+				for _, more := range []string{"…", "~"} {
+					var out bytes.Buffer
+					d := inventory.Detail{Slot: inventory.Slot{Topic: []byte(topic), Size: 2, Interval: expiry.Seconds(4294967295), Flags: inventory.FlagLooksEmpty}, Payload: []byte("\x1b[2J\n" + strings.Repeat("payload", 99))}
+					if err := (table{w: &out, width: width, payload: payload, more: more}).row(&d, 0); err != nil {
+						t.Fatal(err)
+					}
+					line := strings.TrimSuffix(out.String(), "\n")
+					if width > 0 && textWidth(line) > width {
+						t.Errorf("%d cells on a terminal of %d: %q", textWidth(line), width, line)
+					}
+					if width == 0 && (!strings.Contains(line, tui.Printable([]byte(topic))) || payload && !strings.Contains(line, strings.Repeat("payload", 99))) {
+						t.Errorf("cut without a terminal: %q", line)
+					}
+					if strings.ContainsAny(line, "\x1b\n") || more == "~" && strings.Contains(line, "…") {
+						t.Errorf("raw or with the wrong mark: %q", line)
+					}
+				}
 			}
 		}
 	}

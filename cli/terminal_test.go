@@ -48,7 +48,8 @@ func open(t *testing.T, cols, rows int, env []string, args ...string) *terminal 
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-s.done
-		_ = s.em.Close()
+		// Not Close, which races with Read: the end of its input ends the reading too.
+		_ = s.em.InputPipe().(io.Closer).Close()
 		_ = f.Close()
 		<-answers
 	})
