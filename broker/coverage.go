@@ -98,7 +98,8 @@ func (e *evidence) needsTick() bool {
 	if e.ticked || e.ended != "" || e.agrees() || len(e.refused()) == len(e.grants) {
 		return false
 	}
-	return !e.small() || e.suspicious() || (e.copies == 0 && e.now.count >= 0)
+	// A count that disagrees is either old, or of topics that are not here: only the next one tells.
+	return !e.small() || e.suspicious() || (e.whole() && e.now.count >= 0)
 }
 
 // claim returns what may be said, and the sentence that says by which rule.
@@ -148,6 +149,8 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Unverified, fmt.Sprintf("%s; the broker's count of %d is older than the scan and did not change within %s.", rule, e.known(), roundTime(e.waited))
 	case e.trickle:
 		return inventory.Unverified, rule + "."
+	case e.small() && e.whole() && e.known() < 0:
+		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from. The broker told no count to compare with, so what it hides from this login cannot be told."
 	case e.small():
 		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from."
 	default:
