@@ -107,7 +107,10 @@ func (m *model) cycleView() tea.Cmd {
 		// The first key must change what is seen.
 		d.view = d.body.view
 	}
-	if d.view++; d.view > viewHex {
+	if d.view++; d.view == viewJSON && !isStructured(d.d.Payload) {
+		d.view++
+	}
+	if d.view > viewHex {
 		d.view = viewText
 	}
 	return nil

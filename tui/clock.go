@@ -52,14 +52,11 @@ func span(d time.Duration) (string, time.Duration) {
 	return strconv.FormatInt(int64(d/unit), 10) + name, unit - d%unit
 }
 
-// about returns d, rounded to one part in a hundred or better, in its two largest units at most, such as 8h or 2h 30m.
+// about returns d rounded by less than one part in a hundred, such as 8h for 7h 59m 55s.
 func about(d time.Duration) string {
 	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
 		if d >= 100*unit {
 			return exact(d.Round(unit))
-		}
-		if smaller := unit / 60; d >= 2*unit && smaller >= time.Second {
-			return exact(d.Round(smaller))
 		}
 	}
 	return exact(d)

@@ -89,7 +89,7 @@ func (m measure) tail(b []byte, width int, as textKind) ([]byte, int) {
 
 // tailText returns all of b where it fits into width cells, else the mark of a cut and the end of b.
 func (m measure) tailText(b []byte, width int) ([]byte, int) {
-	if out, w, whole := m.cut(nil, b, width, asText); whole {
+	if out, w, whole := m.cut(nil, b, width, asText); whole || width < 1 {
 		return out, w
 	}
 	out, w := m.tail(b, width-1, asText)

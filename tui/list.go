@@ -27,6 +27,7 @@ type list struct {
 
 	working  bool               // Work runs on l
 	stopWork context.CancelFunc // ends it
+	rested   time.Time          // when Work had nothing to do
 	waiting  *inventory.Listing // replaces l when Work has ended
 	rows     []inventory.Row    // the window
 	cur      inventory.Pos      // place of the cursor
@@ -160,9 +161,10 @@ func (m *model) worked(msg workedMsg) tea.Cmd {
 		l.waiting = nil
 		return m.use(next)
 	}
-	if msg.more && msg.listing == l.l {
+	if msg.listing != l.l || msg.more {
 		return m.work()
 	}
+	l.rested = m.o.Now()
 	return nil
 }
 
@@ -179,7 +181,8 @@ func (m *model) gather() tea.Cmd {
 	}
 	m.window()
 	for i := range l.rows {
-		if l.rows[i].Pending {
+		// Where Work found nothing to do a moment ago it is not asked at once again.
+		if l.rows[i].Pending && !m.o.Now().Before(l.rested.Add(m.o.refresh())) {
 			cmds = append(cmds, m.work())
 			break
 		}

@@ -68,6 +68,8 @@ func (y *payload) layOut(m measure, d *inventory.Detail, want view, width int) {
 	case viewJSON:
 		if isJSON {
 			y.b = indent(d.Payload)
+		} else {
+			y.view = viewText
 		}
 	}
 	y.wrap = m.wrap(y.b, width, mostLines, asText)
@@ -123,7 +125,7 @@ func (y *payload) drawJSON(p *pen, from, end int, inString bool) {
 			if inString {
 				j = i
 			}
-			closed := stringEnd(b, j)
+			closed := stringEnd(b, j, end)
 			style = p.pal.jsonText
 			if closed < len(b) && b[closed] == ':' {
 				style = p.pal.jsonKey
@@ -150,10 +152,10 @@ func (y *payload) drawJSON(p *pen, from, end int, inString bool) {
 	}
 }
 
-// stringEnd returns the place behind the quote that ends the string whose text i stands in, at most a few thousand
-// bytes on: what is further away colours nothing.
-func stringEnd(b []byte, i int) int {
-	limit := min(len(b), i+4096)
+// stringEnd returns the place behind the quote that ends the string whose text i stands in. It looks to the end of the
+// line and a few thousand bytes on: what is further away colours nothing.
+func stringEnd(b []byte, i, end int) int {
+	limit := min(len(b), max(i+4096, end))
 	for ; i < limit; i++ {
 		switch b[i] {
 		case '\\':

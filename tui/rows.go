@@ -108,7 +108,7 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 		if m.filter.filter != nil && int64(r.Matched) != r.Sub.Topics {
 			count = " (" + number(int64(r.Matched)) + " of " + number(r.Sub.Topics) + ")"
 		}
-		if r.Pending {
+		if r.Pending && r.Sub.Topics > largeLevel {
 			count += " ordering"
 		}
 	}
@@ -128,6 +128,9 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 	}
 	p.sayIn(p.pal.dim, count)
 }
+
+// largeLevel is how many topics make a level one whose rows can take a moment.
+const largeLevel = 2048
 
 // drawBranch says in words what is below a level that is no topic itself.
 func (m *model) drawBranch(r *inventory.Row) {

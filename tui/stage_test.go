@@ -40,12 +40,14 @@ func (s *source) Ask(ctx context.Context, topic []byte) (byte, bool, error) {
 }
 
 func watching() *source {
+	nothing := make(chan struct{})
+	close(nothing) // nobody waits for it in these tests: they send what it would bring
 	return &source{
 		link: inventory.Link{State: inventory.Watching, Since: at0.Add(-10 * time.Second), URL: "mqtt://localhost:1883", User: "operator",
 			Broker: "mosquitto version 2.0.11", Protocol: "5", ScanOf: -1},
 		cov: inventory.Coverage{Claim: inventory.NoSignOfLoss, Rule: "the fence was answered, then 2 s of quiet; 168 kB on the wire", Known: -1, Dropped: -1,
 			WireBytes: 168_000, Grants: []inventory.Grant{{Filter: "#"}}, StartedAt: at0.Add(-9 * time.Second), EndedAt: at0.Add(-6 * time.Second)},
-		changed: make(chan struct{}, 1),
+		changed: nothing,
 		ask:     func(context.Context, []byte) (byte, bool, error) { return 1, true, nil },
 	}
 }
@@ -84,7 +86,6 @@ func newStage(t testing.TB, src *source, inv *inventory.Inventory, w, h int, cha
 		s.timers = append(s.timers, d)
 		return nil
 	}
-	s.m.armed = true // nobody waits for Source.Changed: tests send what it would bring
 	first := s.m.Init()
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
 	s.run(first)
@@ -96,7 +97,6 @@ func (s *stage) send(msgs ...tea.Msg) {
 	s.t.Helper()
 	for _, msg := range msgs {
 		_, cmd := s.m.Update(msg)
-		s.m.armed = true
 		s.run(cmd)
 		s.check()
 	}
@@ -227,6 +227,14 @@ func (s *stage) wants(texts ...string) {
 		if !strings.Contains(s.frame(), text) {
 			s.t.Fatalf("%q is not on the screen:\n%s", text, s.frame())
 		}
+	}
+}
+
+// wantsProse is wants for sentences that may be wrapped anywhere.
+func (s *stage) wantsProse(text string) {
+	s.t.Helper()
+	if !strings.Contains(strings.Join(strings.Fields(s.frame()), " "), text) {
+		s.t.Fatalf("%q is not on the screen:\n%s", text, s.frame())
 	}
 }
 
