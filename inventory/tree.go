@@ -173,9 +173,10 @@ func (t *tree) hashOf(parent uint32, name []byte) uint32 {
 
 // child returns the level called name below parent.
 func (t *tree) child(parent uint32, name []byte) (uint32, bool) {
-	return t.index.find(t.hashOf(parent, name), func(id uint32) bool {
+	h := t.hashOf(parent, name)
+	return t.index.find(h, func(id uint32) bool {
 		nd := t.node(id)
-		return nd.parent == parent && int(nd.n) == len(name) && bytes.Equal(t.name(id), name)
+		return nd.hash == h && nd.parent == parent && int(nd.n) == len(name) && bytes.Equal(t.name(id), name)
 	})
 }
 
