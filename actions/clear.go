@@ -193,6 +193,8 @@ func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
 	}
 	if before.QoS == nil {
 		base.Limits = append(base.Limits, "the stored QoS is not known; an undo would use 1")
+	} else if *before.QoS == 1 && r.bounds.QoS == 1 {
+		base.Limits = append(base.Limits, "the stored QoS is 1 or 2: it was read at QoS 1")
 	}
 	if len(controls) == 0 {
 		base.Limits = append(base.Limits, "no control was seen: a read-back will prove nothing")

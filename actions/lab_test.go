@@ -19,12 +19,14 @@ import (
 // lab is a broker in memory: it keeps a retained store, serves observers and takes publications. Its hooks stand for
 // what brokers were seen to do wrong. Time passes only when it is told to.
 type lab struct {
-	t     testing.TB
-	mu    sync.Mutex
-	now   time.Time
-	store map[string]inventory.Publication
-	seen  []*labWitness
-	sends int
+	t   testing.TB
+	mu  sync.Mutex
+	now time.Time
+	// started makes the clock go from then on, in a bubble of synctest.
+	started time.Time
+	store   map[string]inventory.Publication
+	seen    []*labWitness
+	sends   int
 
 	code       byte
 	keep       bool                              // acknowledges and keeps
@@ -51,7 +53,14 @@ func newLab(t testing.TB) *lab {
 func (l *lab) clock() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.now
+	return l.time()
+}
+
+func (l *lab) time() time.Time {
+	if l.started.IsZero() {
+		return l.now
+	}
+	return l.now.Add(time.Since(l.started))
 }
 
 func (l *lab) pass(d time.Duration) {
@@ -68,7 +77,7 @@ func retained(topic, payload string) inventory.Publication {
 func (l *lab) publish(p inventory.Publication) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.ReceivedAt = l.now.UnixMilli()
+	p.ReceivedAt = l.time().UnixMilli()
 	if p.Retain && len(p.Payload) == 0 {
 		delete(l.store, string(p.Topic))
 	} else if p.Retain {
@@ -90,20 +99,20 @@ func (l *lab) Observe(ctx context.Context, q Question) (Observation, error) {
 	l.mu.Lock()
 	l.looks++
 	n := l.looks
-	o := Observation{ClientID: fmt.Sprintf("observer-%d", n), User: "reader", Fenced: true, Quiet: q.Quiet, From: l.now}
+	o := Observation{ClientID: fmt.Sprintf("observer-%d", n), User: "reader", Fenced: true, Quiet: q.Quiet, From: l.time()}
 	for _, f := range q.Filters {
 		o.Grants = append(o.Grants, inventory.Grant{Filter: string(f), Code: q.QoS})
 		for _, p := range l.store {
 			if matchFilter(string(f), p.Topic) && !slices.ContainsFunc(o.Seen, func(s inventory.Publication) bool { return bytes.Equal(s.Topic, p.Topic) }) {
 				if s, ok := p.Interval.Seconds(); ok {
-					p.Interval = expiry.Seconds(s - uint32(l.now.Sub(time.UnixMilli(p.ReceivedAt))/time.Second))
+					p.Interval = expiry.Seconds(s - uint32(l.time().Sub(time.UnixMilli(p.ReceivedAt))/time.Second))
 				}
-				p.ReceivedAt, p.QoSKnown, p.QoS = l.now.UnixMilli(), q.QoS > 0, min(p.QoS, q.QoS)
+				p.ReceivedAt, p.QoSKnown, p.QoS = l.time().UnixMilli(), q.QoS > 0, min(p.QoS, q.QoS)
 				o.Seen = append(o.Seen, p)
 			}
 		}
 	}
-	o.To = l.now.Add(q.Quiet)
+	o.To = l.time().Add(q.Quiet)
 	err := l.observeErr
 	hook := l.onObserve
 	l.mu.Unlock()
@@ -123,7 +132,7 @@ func (l *lab) Watch(_ context.Context, topics [][]byte, replay bool) (Witness, e
 	w := &labWitness{l: l, topics: topics, wake: make(chan struct{}, 1)}
 	for _, t := range topics {
 		if p, ok := l.store[string(t)]; ok && replay {
-			p.ReceivedAt = l.now.UnixMilli()
+			p.ReceivedAt = l.time().UnixMilli()
 			w.queue = append(w.queue, p)
 		}
 	}
@@ -173,7 +182,7 @@ func (l *lab) Send(ctx context.Context, o Outgoing) (Receipt, error) {
 	}
 	l.mu.Lock()
 	l.sends++
-	r := Receipt{ClientID: "sender", User: "operator", Packet: packet, Publishes: 1, SentAt: l.now, Answered: o.QoS() > 0, AnswerID: 7, Code: l.code, AnsweredAt: l.now}
+	r := Receipt{ClientID: "sender", User: "operator", Packet: packet, Publishes: 1, SentAt: l.time(), Answered: o.QoS() > 0, AnswerID: 7, Code: l.code, AnsweredAt: l.time()}
 	l.mu.Unlock()
 	if l.code < 0x80 && !l.keep {
 		l.publish(inventory.Publication{Topic: o.Topic(), Payload: o.Payload(), Properties: o.Properties(), Interval: o.Interval(), QoS: o.QoS(), Retain: true})

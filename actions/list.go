@@ -114,9 +114,10 @@ type brief struct {
 		Sentence string  `json:"sentence"`
 	} `json:"outcome"`
 	Later *struct {
-		Found    Found   `json:"found"`
-		Return   *Return `json:"return"`
-		Sentence string  `json:"sentence"`
+		Found    Found           `json:"found"`
+		Return   *Return         `json:"return"`
+		Controls []ControlResult `json:"controls"`
+		Sentence string          `json:"sentence"`
 	} `json:"later"`
 	UndoIntent *struct {
 		Of    string `json:"of"`
@@ -175,7 +176,7 @@ func (d *Desk) List(ctx context.Context) (Listed, error) {
 		case b.Outcome != nil:
 			op.Outcome, s.Sentence = &Outcome{Verdict: b.Outcome.Verdict, Sentence: b.Outcome.Sentence}, b.Outcome.Sentence
 		case b.Later != nil:
-			op.Later = append(op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return}})
+			op.Later = append(op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return, Controls: b.Later.Controls}})
 			s.Sentence = b.Later.Sentence
 		case b.UndoOutcome != nil:
 			op.endUndo(b.Operation, &UndoOutcome{Result: b.UndoOutcome.Result}, b.At)

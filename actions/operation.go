@@ -70,7 +70,8 @@ func (op *Operation) endUndo(id string, out *UndoOutcome, at time.Time) {
 func (op Operation) Open() bool { return op.ID != "" && op.Outcome == nil }
 
 // Verdict returns how the operation stands with everything that was seen later: a clear that was verified and whose
-// value was seen again later came back, whatever was seen after that.
+// value was seen again later came back, whatever was seen after that, and one whose watch missed a quiet neighbour took
+// it along.
 func (op Operation) Verdict() Verdict {
 	if op.Outcome == nil {
 		return Unknown
@@ -79,6 +80,11 @@ func (op Operation) Verdict() Verdict {
 	if v == ClearedVerified || v == CouldNotVerify {
 		if _, back := op.cameBackLater(); back {
 			return CameBack
+		}
+		for _, l := range op.Later {
+			if l.Kind == LineWatch && lost(l.Controls) > 0 {
+				return Collateral
+			}
 		}
 	}
 	return v

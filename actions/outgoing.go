@@ -226,6 +226,9 @@ func readLength(b []byte) (int, []byte, error) {
 	for i := 0; i < 4 && i < len(b); i++ {
 		n |= int(b[i]&0x7F) << (7 * i)
 		if b[i]&0x80 == 0 {
+			if i > 0 && b[i] == 0 { // 1.5.5: the shortest form
+				break
+			}
 			return n, b[i+1:], nil
 		}
 	}
