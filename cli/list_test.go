@@ -80,6 +80,12 @@ func messages(n, size int) []demo.Message {
 	return out
 }
 
+// quick is a mosquitto whose own figures come every second: a scan that waits for them is soon done.
+func quick(t *testing.T) *testbroker.Broker {
+	t.Helper()
+	return testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1"}})
+}
+
 func fill(t *testing.T, address string, m []demo.Message) {
 	t.Helper()
 	if n, err := demo.Publish(t.Context(), strings.TrimPrefix(address, "mqtt://"), m); err != nil || n != len(m) {
@@ -106,11 +112,12 @@ func TestListShowsEveryTopicOfARealMosquitto(t *testing.T) {
 }
 
 func TestAListEndsByItselfBesideALiveTopic(t *testing.T) {
+	t.Parallel()
 	tool, err := exec.LookPath("mosquitto_pub")
 	if err != nil {
 		testbroker.Missing(t, "mosquitto_pub is not installed")
 	}
-	b := testbroker.Start(t, testbroker.Config{})
+	b := quick(t)
 	fill(t, b.URL(), messages(500, 100))
 	pub := exec.Command(tool, "-p", fmt.Sprint(b.Port), "-t", "busy", "-l", "-r", "-q", "1")
 	in, err := pub.StdinPipe()
@@ -149,7 +156,8 @@ func TestAListEndsByItselfBesideALiveTopic(t *testing.T) {
 }
 
 func TestListOfTheHouse(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	t.Parallel()
+	b := quick(t)
 	if n, err := demo.Load(t.Context(), strings.TrimPrefix(b.URL(), "mqtt://")); err != nil || n != 330 {
 		t.Fatalf("%d %v", n, err)
 	}
@@ -239,6 +247,7 @@ var varying = regexp.MustCompile(`"(received_at|started_at|ended_at|written_at)"
 // TestTheJSONOfTheHouseIsStable compares with a golden file. What changes from run to run is replaced: instants, byte
 // counts, and an expiry by its window as it was published.
 func TestTheJSONOfTheHouseIsStable(t *testing.T) {
+	t.Parallel()
 	address := serveDemo(t)
 	house, err := demo.House()
 	if err != nil {
@@ -280,6 +289,7 @@ func TestTheJSONOfTheHouseIsStable(t *testing.T) {
 }
 
 func TestAnACLThatHidesHalfIsToldAsFarAsItCanBeKnown(t *testing.T) {
+	t.Parallel()
 	acl := file(t, "acl", "topic readwrite #\nuser half\ntopic read shown/#\ntopic read $SYS/#\n")
 	b := testbroker.Start(t, testbroker.Config{
 		Lines: []string{"acl_file " + acl, "password_file " + passwords(t, "half", "x"), "sys_interval 1"},
@@ -311,8 +321,9 @@ func TestAnACLThatHidesHalfIsToldAsFarAsItCanBeKnown(t *testing.T) {
 }
 
 func TestAWrongPasswordIsOneLineWithoutThePassword(t *testing.T) {
+	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{
-		Lines: []string{"password_file " + passwords(t, "me", "right")}, NoAnonymous: true, ListenerLines: []string{"allow_anonymous false"},
+		Lines: []string{"sys_interval 1", "password_file " + passwords(t, "me", "right")}, NoAnonymous: true, ListenerLines: []string{"allow_anonymous false"},
 	})
 	for _, args := range [][]string{{"list"}, {"list", "--json"}} {
 		o := run(t, []string{"MQTT__PASSWORD=hunter2", "MQTT__USER=me"}, append(args, "--broker", b.URL())...)
@@ -423,6 +434,7 @@ func readFull(c net.Conn, b []byte) (int, error) {
 }
 
 func TestARefusedFilterExitsWith3AndNamesTheCode(t *testing.T) {
+	t.Parallel()
 	address := scripted(t, map[byte][]byte{
 		1:  {0x20, 3, 0, 0, 0},
 		8:  {0x90, 4, 0, 0, 0, 0x87},
@@ -463,6 +475,7 @@ func TestASilentBrokerEndsWithTheTimeout(t *testing.T) {
 }
 
 func TestAScanThatTakesTooLongIsListedAsIncomplete(t *testing.T) {
+	t.Parallel()
 	// Granted, but pings stay unanswered: the burst never ends.
 	address := scripted(t, map[byte][]byte{1: {0x20, 3, 0, 0, 0}, 8: {0x90, 4, 0, 0, 0, 0}, 10: {0xb0, 4, 0, 0, 0, 0}})
 	o := run(t, nil, "list", "--json", "--broker", address, "--timeout", "700ms")
@@ -483,7 +496,8 @@ func TestAListThatIsInterruptedPrintsNothingAndExitsWith130(t *testing.T) {
 }
 
 func TestTheLogHoldsNoPayloadsAndNoPassword(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	t.Parallel()
+	b := quick(t)
 	fill(t, b.URL(), []demo.Message{{Topic: "t", Payload: []byte("a-payload")}})
 	path := filepath.Join(t.TempDir(), "log")
 	o := run(t, []string{"MQTT__PASSWORD=hunter2", "MQTT__USER=me"}, "list", "--broker", b.URL(), "--log-file", path, "--log-level", "debug", "--quiet-time", "300ms")

@@ -35,6 +35,7 @@ func (s *terminal) left() {
 }
 
 func TestTheDemoOnATerminal(t *testing.T) {
+	t.Parallel()
 	s := open(t, 120, 40, nil, "demo")
 	s.until("the end of the scan", func(v string) bool {
 		return strings.Contains(v, "known to the broker") && (strings.Contains(v, "Verified") || strings.Contains(v, "No sign of loss"))
@@ -78,7 +79,8 @@ func TestTheDemoOnATerminal(t *testing.T) {
 }
 
 func TestTheDetailOfATopicOnARealBroker(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	t.Parallel()
+	b := quick(t)
 	fill(t, b.URL(), []demo.Message{
 		{Topic: "lonely", Payload: []byte("{\"answer\":42}")},
 		{Topic: "evil/\u202ename", Payload: []byte("\x1b[2J\x1b]0;owned\x07\rgone")},
@@ -119,7 +121,7 @@ func TestTheDetailOfATopicOnARealBroker(t *testing.T) {
 }
 
 func TestASignalLeavesTheTerminalInOrder(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	b := quick(t)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := open(t, 80, 24, nil, "--broker", b.URL())
@@ -171,7 +173,8 @@ func TestATerminalThatCannotShowAScreenIsToldOfList(t *testing.T) {
 }
 
 func TestAListOnATerminalShowsProgressAndFits(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	t.Parallel()
+	b := quick(t)
 	if _, err := demo.Load(t.Context(), strings.TrimPrefix(b.URL(), "mqtt://")); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +196,8 @@ func TestAListOnATerminalShowsProgressAndFits(t *testing.T) {
 }
 
 func TestThePasswordIsAskedForWithoutEcho(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{Lines: []string{"password_file " + passwords(t, "me", "right")}, ListenerLines: []string{"allow_anonymous false"}, NoAnonymous: true})
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1", "password_file " + passwords(t, "me", "right")}, ListenerLines: []string{"allow_anonymous false"}, NoAnonymous: true})
 	retain(t, b, "me", "right")
 	s := open(t, 80, 24, nil, "list", "--broker", b.URL(), "--user", "me", "--ask-password", "--quiet-time", "300ms")
 	s.shows("password of me for mqtt://127.0.0.1")
@@ -212,6 +216,7 @@ func TestThePasswordIsAskedForWithoutEcho(t *testing.T) {
 }
 
 func TestTheServedDemoIsEmptyWhenAskedTo(t *testing.T) {
+	t.Parallel()
 	address := serveDemo(t, "--empty")
 	o := run(t, nil, "list", "--json", "--broker", address, "--quiet-time", "300ms")
 	if topics, _ := lines(t, o); len(topics) != 0 {
@@ -224,7 +229,7 @@ func TestTheServedDemoIsEmptyWhenAskedTo(t *testing.T) {
 }
 
 func TestTheHouseGoesIntoABrokerOnThisMachine(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	b := quick(t)
 	o := run(t, nil, "demo", "--into", strings.Replace(b.URL(), "127.0.0.1", "localhost", 1))
 	if o.code != ExitOK || !strings.HasPrefix(o.out, "330 topics") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)

@@ -51,6 +51,7 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 		return err
 	}
 	var listed, never, expiring int64
+	held := inv.Counts().Topics
 	err := inv.Walk(ctx, spec, func(d inventory.Detail) error {
 		listed++
 		switch {
@@ -64,8 +65,12 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s retained, %s expire, %s never; %s\n%s",
-		thousands(listed), thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s))
+	what := thousands(listed) + " retained"
+	if listed < held {
+		what = thousands(listed) + " listed of " + thousands(held) + " retained"
+	}
+	_, err = fmt.Fprintf(w, "%s, %s expire, %s never; %s\n%s",
+		what, thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s))
 	return err
 }
 
@@ -79,8 +84,8 @@ func footnotes(s Summary) string {
 		}
 	}
 	c := s.Coverage
-	add(c.Rule)
 	if verdict(c) == nil {
+		add(c.Rule)
 		for _, g := range c.Gaps {
 			add(g.Text)
 		}
@@ -99,7 +104,11 @@ func (t table) topicCells() int {
 	if t.width == 0 {
 		return topicWidth
 	}
-	return max(narrowest, t.width-expiryWidth-sizeWidth-readingWidth-6)
+	rest := t.width - expiryWidth - sizeWidth - readingWidth - 6
+	if t.payload {
+		rest = (rest - 2) / 2
+	}
+	return max(narrowest, rest)
 }
 
 func (t table) head() error {

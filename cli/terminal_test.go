@@ -81,7 +81,7 @@ func (s *terminal) screen() string { return s.em.String() }
 func (s *terminal) until(what string, ok func(screen string) bool) string {
 	s.t.Helper()
 	late := false
-	timer := time.AfterFunc(20*time.Second, func() {
+	timer := time.AfterFunc(40*time.Second, func() {
 		s.mu.Lock()
 		late = true
 		s.cond.Broadcast()
@@ -132,7 +132,7 @@ func (s *terminal) ends() (int, string) {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(40 * time.Second):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("the program does not end; the screen is:\n%s", s.screen())
