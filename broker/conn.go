@@ -70,6 +70,11 @@ const (
 // Source: MQTT 5, 3.1.
 func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	cfg = cfg.filled()
+	for _, text := range []string{cfg.ClientID + "123456789012", cfg.User, string(cfg.Password)} {
+		if len(text) > longestText {
+			return nil, failed(StageMQTT, nil, "the client identifier, the user or the password is longer than %d bytes", longestText)
+		}
+	}
 	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
 	t, err := dialTransport(limited, cfg)

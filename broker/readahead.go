@@ -191,16 +191,14 @@ func (r *readAhead) giveBack() {
 		r.head = 0
 	}
 	s.chunk.waiting--
-	if s.chunk.waiting > 0 || !s.chunk.retired {
-		return
+	if s.chunk.waiting == 0 && s.chunk.retired {
+		r.free = append(r.free, s.chunk)
+		r.freed.Signal()
 	}
-	if len(r.queue) == 0 && len(r.free) >= idleChunks {
-		r.allocated -= len(r.free) - idleChunks + 1
+	if len(r.queue) == 0 && len(r.free) > idleChunks {
+		r.allocated -= len(r.free) - idleChunks
 		r.free = append([]*chunk(nil), r.free[:idleChunks]...)
-		return
 	}
-	r.free = append(r.free, s.chunk)
-	r.freed.Signal()
 }
 
 // figures returns the bytes that wait, how often the queue was full and for how long in all.

@@ -5,6 +5,7 @@ package broker
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -14,9 +15,12 @@ import (
 	"retainscope/inventory"
 )
 
+// longestText is the most bytes that a string on the wire can have. The library cuts longer ones without a word.
+const longestText = 65535
+
 // Subscribe sends one SUBSCRIBE for all of subs and returns one Grant for each, in their order. A refused filter is a
 // Grant whose Refused is true; the error is then nil. An error means that no usable answer came: ctx ended, the
-// connection ended (its error is inside), the server was silent for Config.Timeout, the packet would be larger than
+// connection ended (its error is inside), a filter cannot be sent, the server was silent for Config.Timeout, the packet would be larger than
 // the server takes, or the SUBACK did not fit; grants that came with such a SUBACK are returned as well.
 //
 // Source: MQTT 5, 3.8 and 3.9.
@@ -25,10 +29,18 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 		return nil, nil
 	}
 	packet := &paho.Subscribe{}
+	size := 0
 	for _, s := range subs {
+		size += 3 + len(s.Filter)
+		if n := len(s.Filter); n == 0 || n > longestText {
+			return nil, fmt.Errorf("subscribe: a topic filter of %d bytes; 1 to %d are possible", n, longestText)
+		}
 		packet.Subscriptions = append(packet.Subscriptions, paho.SubscribeOptions{
 			Topic: s.Filter, QoS: s.QoS, RetainHandling: s.RetainHandling, NoLocal: s.NoLocal, RetainAsPublished: s.RetainAsPublished,
 		})
+	}
+	if err := c.fits("subscribe", size); err != nil {
+		return nil, err
 	}
 	c.note(subs)
 	var ack *paho.Suback
@@ -47,6 +59,17 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(ack.Reasons), len(subs))
 	}
 	return grants, nil
+}
+
+// fits returns an error when a request with a payload of size bytes is more than the server takes. The library does
+// not look at that, and the server would end the connection.
+func (c *Conn) fits(what string, size int) error {
+	size += 2 + 1 // packet identifier, no properties
+	size += 1 + len(binary.AppendUvarint(nil, uint64(size)))
+	if limit := int(c.server.MaximumPacketSize); limit > 0 && size > limit {
+		return fmt.Errorf("%s: a packet of %d bytes, and the broker takes %d bytes at most", what, size, limit)
+	}
+	return nil
 }
 
 // note remembers the lowest QoS that was ever subscribed to: a delivery at QoS 0 tells the stored QoS only where no
@@ -69,6 +92,13 @@ func (c *Conn) note(subs []Subscription) {
 func (c *Conn) Unsubscribe(ctx context.Context, filters []string) error {
 	if len(filters) == 0 {
 		return nil
+	}
+	size := 0
+	for _, f := range filters {
+		size += 2 + len(f)
+	}
+	if err := c.fits("unsubscribe", size); err != nil {
+		return err
 	}
 	var ack *paho.Unsuback
 	err := c.request(ctx, "unsubscribe", func(ctx context.Context) (err error) {

@@ -43,7 +43,6 @@ func (h *half) set(f func()) {
 type memConn struct {
 	in, out               *half
 	readLimit, writeLimit deadline
-	reads                 int // calls of Read that returned bytes; of the goroutine that reads
 }
 
 type deadline struct {
@@ -84,7 +83,6 @@ func (c *memConn) Read(p []byte) (int, error) {
 		case len(h.buf) > 0:
 			n := copy(p, h.buf)
 			h.buf = h.buf[n:]
-			c.reads++
 			h.moved.Broadcast()
 			return n, nil
 		case h.ended:
