@@ -15,6 +15,8 @@ import (
 // The input is used twice: as a stream as it is, and as the choices that make a stream of well-formed packets.
 func FuzzDecode(f *testing.F) {
 	f.Add(mixture())
+	f.Add([]byte{0xE0, 0x00, 0x40, 0x02, 0x00, 0x01, 0x62, 0x02, 0x00, 0x01, 0x62, 0x03, 0x00, 0x01, 0x92, 0xE0, 0x01, 0x8B})
+	f.Add(control(typeUnsuback<<4, []byte{0, 1}, properties(propReason("x"), propUser("a", "b")), []byte{0, 0x11}))
 	f.Add(publish(message{topic: "t", props: join(propExpiry(1), propExpiry(2))}))
 	f.Add([]byte{0x30, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F})
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
@@ -69,6 +71,9 @@ func asTheLibraryReads(t *testing.T, stream []byte, events []event) {
 	for i := 0; i < len(events); i++ {
 		from := len(stream) - rest.Len()
 		packet, err := packets.ReadPacket(rest)
+		if h := events[i].handed; h != "" && h[0] == typeDisconnect<<4 && emptyBody(h) {
+			continue // a legal DISCONNECT that the library takes for the end of the stream
+		}
 		if err != nil {
 			t.Fatalf("the library refuses a packet that passed here: %v: %x", err, stream[from:])
 		}
@@ -87,6 +92,11 @@ func asTheLibraryReads(t *testing.T, stream []byte, events []event) {
 			}
 		}
 	}
+}
+
+func emptyBody(packet string) bool {
+	n, _ := varSize([]byte(packet[1:]))
+	return n == 0
 }
 
 // same compares a delivered publication with the library's reading. The kept properties are put into a packet of
