@@ -22,10 +22,10 @@ type evidence struct {
 	filters  []string
 	grants   []inventory.Grant // answers to filters; extra ones are not among them
 	extra    []inventory.Grant
-	ended    string // why the scan could not be brought to its end; one sentence, empty when it was
-	unasked  string // why the present store was not asked for at all, see away
-	fenced   bool   // a PINGRESP to a PINGREQ sent after SUBACK came
-	pings    int64  // PINGREQ that were never answered although the connection stood
+	unseen   []inventory.Grant // filters that were refused to the live connection although they were granted here
+	ended    string            // why the scan could not be brought to its end; one sentence, empty when it was
+	fenced   bool              // a PINGRESP to a PINGREQ sent after SUBACK came
+	pings    int64             // PINGREQ that were never answered although the connection stood
 	quiet    time.Duration
 	trickle  bool  // copies never stopped; the scan was ended anyway
 	copies   int64 // retained copies of the first pass
@@ -51,7 +51,7 @@ type evidence struct {
 // whole reports whether the filters stand for the whole store, so that the broker's count can be compared.
 func (e *evidence) whole() bool {
 	for _, g := range e.grants {
-		if g.Filter == "#" && !g.Refused() {
+		if (g.Filter == "#" || g.Filter == "+/#") && !g.Refused() {
 			return true
 		}
 	}
@@ -108,8 +108,6 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	rule := e.endRule()
 	dropped, moved := e.now.dropsSince(e.before)
 	switch {
-	case e.unasked != "":
-		return inventory.Incomplete, e.unasked
 	case len(e.grants) > 0 && len(refused) == len(e.grants):
 		return inventory.Incomplete, "The broker refused every filter: " + refusal(refused[0]) + "."
 	case e.ended != "":
@@ -208,6 +206,9 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 	for _, g := range e.refused() {
 		add(-1, "Refused: %s.", refusal(g))
 	}
+	for _, g := range e.unseen {
+		add(-1, "Changes are not seen live: %s.", refusal(g))
+	}
 	if claim == inventory.Verified && e.agrees() {
 		return gaps // whatever was lost on the way is here now
 	}
@@ -244,7 +245,7 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		add(e.unsure, "Of %d topics held before and not brought by the scan the broker could not be asked; they are kept and marked.", e.unsure)
 	}
 	gaps = append(gaps, e.slices.gaps(claim)...)
-	if claim == inventory.Incomplete && len(gaps) == 0 && e.unasked == "" {
+	if claim == inventory.Incomplete && len(gaps) == 0 {
 		add(-1, "How much is missing is not known.")
 	}
 	return gaps
@@ -252,7 +253,7 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 
 // remedies says what a person can do about a list that is not complete.
 func (e *evidence) remedies(claim inventory.Claim) (out []string) {
-	if claim != inventory.Incomplete && claim != inventory.Unverified || e.unasked != "" {
+	if claim != inventory.Incomplete && claim != inventory.Unverified {
 		return nil
 	}
 	if len(e.refused()) > 0 {

@@ -115,6 +115,9 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	q.mu.Lock()
 	q.pending = pending
 	q.mu.Unlock()
+	// A broker that stands still for a while is waited for; one that never answers is not.
+	ctx, cancel := context.WithTimeout(ctx, max(q.w.cfg.Timeout, patience))
+	defer cancel()
 	at := q.w.now().UnixMilli()
 	grants, err := q.conn.Subscribe(ctx, q.w.subscriptions(asked, Subscription{}))
 	if err == nil {

@@ -29,7 +29,7 @@ func (w *Watcher) Ask(ctx context.Context, topic []byte) (qos byte, found bool, 
 	if len(topic) == 0 || !askable(topic) || bytes.HasPrefix(topic, []byte("$share/")) {
 		return 0, false, ErrNotAskable
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, 2*w.cfg.Timeout)
 	defer cancel()
 	stop := context.AfterFunc(w.ctx, cancel)
 	defer stop()

@@ -6,6 +6,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,10 +108,15 @@ func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
 
 // scanOncePass subscribes and waits for the end of the burst. It returns false when that failed or nothing was granted.
 func (w *Watcher) scanOncePass(ctx context.Context, e *evidence, snap *snapshot, expected int64) bool {
-	filters := append(append([]string(nil), w.cfg.Filters...), w.cfg.Extra...)
+	filters := append(slices.Clone(w.cfg.Filters), w.cfg.Extra...)
 	grants, err := snap.conn.Subscribe(ctx, w.subscriptions(filters, Subscription{}))
 	own := min(len(grants), len(w.cfg.Filters))
-	e.grants, e.extra = grants[:own:own], grants[own:]
+	e.grants, e.extra, e.unseen = grants[:own:own], grants[own:], nil
+	for i, g := range w.liveGrants {
+		if g.Refused() && i < own && !grants[i].Refused() {
+			e.unseen = append(e.unseen, g)
+		}
+	}
 	if err != nil {
 		e.ended = lossText(err)
 	}

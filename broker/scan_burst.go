@@ -17,13 +17,14 @@ type snapshot struct {
 	inv    *inventory.Inventory
 	conn   *Conn
 	copies atomic.Int64
-	last   atomic.Int64 // Unix nanoseconds of the last retained copy
+	made   time.Time
+	last   atomic.Int64 // when the last retained copy came, in nanoseconds since made: no clock that is set matters
 }
 
 // dialSnapshot makes a connection for retained copies. Retain As Published is left 0 on it, so that RETAIN means
 // "because of the subscription"; what else comes is live traffic that the live connection takes.
 func (w *Watcher) dialSnapshot(ctx context.Context) (*snapshot, error) {
-	s := &snapshot{inv: w.inv}
+	s := &snapshot{inv: w.inv, made: time.Now()}
 	conn, err := w.dialPatient(ctx, s.take, inventory.Replay)
 	s.conn = conn
 	return s, err
@@ -58,7 +59,7 @@ func (s *snapshot) take(batch []inventory.Publication) {
 	}
 	s.inv.Apply(batch[:n])
 	s.copies.Add(int64(n))
-	s.last.Store(time.Now().UnixNano())
+	s.last.Store(int64(time.Since(s.made)))
 }
 
 // burst says how the end of a burst was found.
@@ -131,7 +132,7 @@ func (s *snapshot) end(ctx context.Context, quiet time.Duration, hopeful func() 
 		if s.copies.Load() == first && hopeful() {
 			need = 5 * quiet
 		}
-		if now.Sub(latest(fencedAt, time.Unix(0, s.last.Load()))) >= need {
+		if now.Sub(latest(fencedAt, s.made.Add(time.Duration(s.last.Load())))) >= need {
 			b.pings = sent - answered
 			return b, nil
 		}

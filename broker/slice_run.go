@@ -56,26 +56,26 @@ func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 	if claim != inventory.Incomplete && claim != inventory.Unverified {
 		return nil
 	}
-	add := func(n int64, format string, args ...any) {
-		gaps = append(gaps, inventory.Gap{Count: n, Text: fmt.Sprintf(format, args...)})
+	add := func(format string, args ...any) {
+		gaps = append(gaps, inventory.Gap{Count: -1, Text: fmt.Sprintf(format, args...)})
 	}
 	if r.whole > 0 {
-		add(-1, "A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
+		add("A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
 	}
 	if r.flat && r.whole == 0 {
-		add(-1, "What is missing has names that were never seen: they lie side by side in one level, and no topic filter names a part of a level.")
+		add("What is missing has names that were never seen: they lie side by side in one level, and no topic filter names a part of a level.")
 	}
 	if r.refused > 0 {
-		add(-1, "The broker refused %d of the narrower filters.", r.refused)
+		add("The broker refused %d of the narrower filters.", r.refused)
 	}
 	if r.skipped > 0 {
-		add(-1, "%d names cannot stand in a topic filter.", r.skipped)
+		add("%d names cannot stand in a topic filter.", r.skipped)
 	}
 	if r.dear {
-		add(-1, "Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")
+		add("Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")
 	}
 	if r.ended != "" {
-		add(-1, "Asking for parts ended early: %s.", r.ended)
+		add("Asking for parts ended early: %s.", r.ended)
 	}
 	return gaps
 }
@@ -91,11 +91,11 @@ type slicer struct {
 	// strict is set for brokers that were seen to drop by number, whatever the size.
 	strict bool
 	scale  float64         // how many copies came for each one known
-	done  map[string]bool // filters that were asked for and came whole
-	queue []part
-	res   sliceResult
-	start int64 // topics held before the first slice
-	since int64 // live values of the broker's count before the first slice
+	done   map[string]bool // filters that were asked for and came whole
+	queue  []part
+	res    sliceResult
+	start  int64 // topics held before the first slice
+	since  int64 // live values of the broker's count before the first slice
 }
 
 // sliceWhereItHelps asks for the store in slices when something is missing and slices can tell more, until the broker's

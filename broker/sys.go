@@ -32,6 +32,8 @@ func trySys(ctx context.Context, cfg Config, filters []string) *sysWatch {
 		cfg.Logger.Info("no connection for $SYS", "error", err)
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
 	subs := make([]Subscription, len(filters))
 	for i, f := range filters {
 		subs[i] = Subscription{Filter: f}
@@ -116,6 +118,8 @@ func (s *sysWatch) recount(ctx context.Context) int64 {
 	if !s.alive() || !s.figs.forgetTopics() {
 		return -1
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.conn.cfg.Timeout)
+	defer cancel()
 	if grants, err := s.conn.Subscribe(ctx, []Subscription{{Filter: sysAll}}); err != nil || grants[0].Refused() {
 		return -1
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,6 +76,8 @@ type Watcher struct {
 	// figuresAt is how many live $SYS messages had come a second ago, owned like sys.
 	figuresAt int64
 	live      liveSigns
+	// liveGrants are the answers to the filters on the live connection; written before a session's scans start.
+	liveGrants []inventory.Grant
 
 	mu   sync.Mutex
 	link inventory.Link
@@ -114,12 +117,13 @@ func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.Subscribe(ctx, w.subscriptions(append(append([]string(nil), w.cfg.Filters...), w.cfg.Extra...),
+	grants, err := conn.Subscribe(ctx, w.subscriptions(append(slices.Clone(w.cfg.Filters), w.cfg.Extra...),
 		Subscription{RetainHandling: 2, RetainAsPublished: true}))
 	if err != nil {
 		shut(conn)
 		return nil, fmt.Errorf("subscribe to live changes: %w", err)
 	}
+	w.liveGrants = grants[:min(len(grants), len(w.cfg.Filters))]
 	w.noRetain.Store(!conn.Server().RetainAvailable)
 	return conn, nil
 }

@@ -56,15 +56,13 @@ func (w *Watcher) run(conn *Conn) {
 	due := w.now() // when the next automatic scan may start
 	for {
 		up := w.now()
-		var err error
-		due, err = w.attend(conn, due)
+		next, lost, err := w.attend(conn, due)
+		due = next
 		wait.stood(w.now().Sub(up))
 		if w.ctx.Err() != nil || w.cfg.Once {
 			w.leave(err)
 			return
 		}
-		lost := w.now()
-		w.lost(lost, err)
 		if conn = w.reconnect(&wait); conn == nil {
 			w.leave(nil)
 			return
@@ -150,17 +148,18 @@ func (w *Watcher) pause(ctx context.Context, d time.Duration) bool {
 }
 
 // attend works while conn stands: it scans at due and when asked to, keeps the expiring topics honest, and closes conn.
-// It returns when the next automatic scan may start, and why conn ended.
-func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
+// It returns when the next automatic scan may start, and when and why conn was lost; Status shows the loss before that.
+func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	var helpers sync.WaitGroup
 	defer func() {
 		cancel()
+		helpers.Go(func() { shut(conn) })
 		helpers.Wait()
-		w.queries.close()
+		helpers.Go(w.queries.close)
 		w.sys.close()
 		w.sys = nil
-		shut(conn)
+		helpers.Wait()
 	}()
 	helpers.Go(func() { w.tend(ctx) })
 
@@ -189,10 +188,13 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
 	for {
 		select {
 		case <-conn.Done():
-			cancel()
-			return due, conn.Err()
+			now := w.now()
+			if !w.cfg.Once && w.ctx.Err() == nil {
+				w.lost(now, conn.Err())
+			}
+			return due, now, conn.Err()
 		case <-w.ctx.Done():
-			return due, nil
+			return due, time.Time{}, nil
 		case <-w.rescan:
 			if again = running; !again {
 				start()
@@ -204,7 +206,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
 		case ok := <-done:
 			running = false
 			if w.cfg.Once {
-				return due, nil
+				return due, time.Time{}, nil
 			}
 			if ok {
 				failed = 0
@@ -240,10 +242,11 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (time.Time, error) {
 // deferred says why the store is not asked for although the connection is back.
 func (w *Watcher) deferred(due time.Time) {
 	n := w.inv.Counts().Topics
-	e := evidence{
-		unasked: fmt.Sprintf("The connection was away and the store was not asked for again yet: automatic scans of %d topics keep a distance of %s, the next starts at %s.",
-			n, roundTime(scanGap(n)), due.Format("15:04:05")),
-		now: newFigures().read(), before: newFigures().read(), held: w.held(w.ctx),
-	}
-	w.publish(&e, time.Time{}, w.now())
+	w.setCoverage(func(c *inventory.Coverage) {
+		c.Claim = inventory.Incomplete
+		c.Rule = fmt.Sprintf("The connection was away and the store was not asked for again yet: automatic scans of %d topics keep a distance of %s, the next starts at %s.",
+			n, roundTime(scanGap(n)), due.Format("15:04:05"))
+		c.Gaps = []inventory.Gap{{Count: -1, Text: "What changed while nobody watched is not known."}}
+		c.Remedies = []string{"Scan now, or wait for the next scan."}
+	})
 }
