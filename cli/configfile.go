@@ -50,7 +50,7 @@ func readConfig(path string, must bool) (*configFile, error) {
 	if path == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the person names the file
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !must {
 		return nil, nil
 	}

@@ -125,7 +125,7 @@ func (r *resolved) checkAddress() error {
 func (r *resolved) readPasswordFile() error {
 	path := r.MQTT.PasswordFile
 	where := r.from["mqtt.password_file"]
-	raw, err := os.ReadFile(path) //nolint:gosec // the person names the file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read mqtt.password_file (%s): %w", where, err)
 	}
@@ -156,6 +156,8 @@ func askPassword(ctx context.Context, stdin io.Reader, stderr io.Writer, user, a
 	if err != nil {
 		return "", fmt.Errorf("prepare the terminal for a password: %w", err)
 	}
+	defer func() { _ = term.Restore(in.Fd(), before) }()
+	echoOff(in.Fd())
 	who := "password"
 	if user != "" {
 		who += " of " + quoteless(user)
@@ -178,7 +180,6 @@ func askPassword(ctx context.Context, stdin io.Reader, stderr io.Writer, user, a
 		}
 		return broker.Secret(a.line), nil
 	case <-ctx.Done():
-		_ = term.Restore(in.Fd(), before)
 		fmt.Fprintln(stderr)
 		return "", ctx.Err()
 	}

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 func binary(t *testing.T) string {
 	t.Helper()
 	built.once.Do(func() {
+		//nolint:usetesting // it is shared by all tests, so it must outlive the one that builds it
 		if built.dir, built.err = os.MkdirTemp("", "retainscope-test-"); built.err != nil {
 			return
 		}
@@ -47,6 +48,20 @@ func binary(t *testing.T) string {
 		t.Fatalf("build the program: %v", built.err)
 	}
 	return built.path
+}
+
+// runBinary runs the built program without any settings of this machine.
+func runBinary(t *testing.T, args ...string) outcome {
+	t.Helper()
+	cmd := exec.Command(binary(t), args...)
+	var out, errout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errout
+	cmd.Env = []string{"HOME=" + t.TempDir()}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = waitFor(cmd, 2*time.Minute)
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
 }
 
 // serveDemo starts `retainscope demo --serve` as a process and returns its address.

@@ -120,7 +120,7 @@ func (t table) head() error {
 }
 
 func (t table) row(d *inventory.Detail, now int64) error {
-	topic, payload := "", ""
+	var topic, payload string
 	if t.width > 0 {
 		// Cut before it is made printable: never inside an escape, and without the work for what is not shown.
 		topic = t.cut(d.Topic, t.topicCells())

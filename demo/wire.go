@@ -184,7 +184,7 @@ func findUint16(b []byte, want byte) (uint16, bool) {
 	for len(b) > 0 {
 		id := b[0]
 		b = b[1:]
-		n := 0
+		var n int
 		switch id {
 		case 0x24, 0x25, 0x28, 0x29, 0x2a: // one byte
 			n = 1
