@@ -14,12 +14,11 @@ const answerGuard = 10_000
 const lastSecond = 3000
 
 // apply takes in one publication. d gives the digests of its payload, which are computed only where they are needed.
-func (inv *Inventory) apply(q *Publication, d func() digests) {
+func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 	if len(q.Topic) == 0 || len(q.Topic) > math.MaxUint16 {
 		return // not a topic [MQTT-4.7.3-1], [MQTT-4.7.3-3]
 	}
 	inv.now = max(inv.now, q.ReceivedAt)
-	hash := inv.hash(q.Topic)
 	id, held := inv.lookup(uint32(hash), q.Topic)
 	switch {
 	case q.Origin != Live:

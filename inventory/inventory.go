@@ -27,6 +27,12 @@ type Inventory struct {
 	opts Options
 	store
 	habits expiry.Habits
+
+	// For one batch: hashes of the topics, numbers they probably have plus one, and what keeps the reading of them from
+	// being left out as useless.
+	hashes  [batchLimit]uint64
+	guesses [batchLimit]uint32
+	touched uint32
 }
 
 // New returns an empty inventory.
@@ -93,14 +99,51 @@ func (inv *Inventory) large(q *Publication) bool {
 func (inv *Inventory) applyRun(batch []Publication, d func() digests) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
+	inv.warm(batch)
 	for i := range batch {
 		q := &batch[i]
 		if d != nil {
-			inv.apply(q, d)
+			inv.apply(q, inv.hashes[i], d)
 			continue
 		}
-		inv.apply(q, func() digests { return digestsOf(q) })
+		inv.apply(q, inv.hashes[i], func() digests { return digestsOf(q) })
 	}
+}
+
+// warm computes the hashes of a batch and touches what applying it will need. A topic costs several places in memory
+// that are far apart; asked for one after the other each is waited for, asked for together the waits overlap.
+func (inv *Inventory) warm(batch []Publication) {
+	if len(batch) == 1 {
+		inv.hashes[0] = inv.hash(batch[0].Topic)
+		return
+	}
+	touched := uint32(0)
+	for i := range batch {
+		h := inv.hash(batch[i].Topic)
+		inv.hashes[i] = h
+		touched += inv.topics.cur.touch(uint32(h))
+	}
+	for i := range batch {
+		if id, ok := inv.topics.cur.guess(uint32(inv.hashes[i])); ok {
+			rec := inv.records.at(id)
+			inv.guesses[i] = id + 1
+			touched += rec.hash
+		} else {
+			inv.guesses[i] = 0
+		}
+	}
+	for i := range batch {
+		if id := inv.guesses[i]; id != 0 {
+			rec := inv.records.at(id - 1)
+			if rec.flags&flagHeld != 0 {
+				touched += uint32(inv.arena.chunks[rec.topic.chunk].data[rec.topic.off])
+				if blob := inv.blobs.at(rec.blob, int(rec.blobLen)); len(blob) > 0 {
+					touched += uint32(blob[0])
+				}
+			}
+		}
+	}
+	inv.touched = touched
 }
 
 // BeginScan says that a snapshot is about to be asked for. Call it when the live connection stands and before the

@@ -74,6 +74,26 @@ func (p *places) probe(h uint32, same func(uint32) bool) int {
 	}
 }
 
+// touch reads where a search for h begins.
+func (p *places) touch(h uint32) uint32 {
+	i := h & uint32(len(p.marks)-1)
+	return uint32(p.marks[i]) + p.ids[i]
+}
+
+// guess returns the first number whose mark is that of h.
+func (p *places) guess(h uint32) (uint32, bool) {
+	mask := uint32(len(p.marks) - 1)
+	mark := markOf(h)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch p.marks[i] {
+		case mark:
+			return p.ids[i], true
+		case markFree:
+			return 0, false
+		}
+	}
+}
+
 // add puts in a number that is not in yet.
 func (t *table) add(h, id uint32) {
 	t.step()
