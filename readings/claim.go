@@ -66,14 +66,13 @@ func (r *Reader) areaClaim(id uint32) (claim, bool) {
 		return c, true
 	}
 	for at := id; at != 0; at = r.nodes[at].parent {
-		for i := r.nodes[at].signs; i != 0; {
-			conv := r.says[i].conv
-			a := area{r: r, conv: conv, node: at, first: i, name: r.name(at), guess: true}
-			for ; i != 0 && r.says[i].conv == conv; i = r.says[i].next {
-				a.list = a.list || r.says[i].list
-				a.guess = a.guess && r.says[i].guess
+		for i := r.nodes[at].voices; i != 0; i = r.voices[i].next {
+			v := &r.voices[i]
+			if v.count > maxSigns {
+				continue
 			}
-			if p, ok := r.convs[conv].place(&a, topic, below(a.name, topic)); ok {
+			a := area{r: r, conv: v.conv, node: at, first: v.first, name: r.name(at), list: v.lists > 0, guess: v.sure == 0}
+			if p, ok := r.convs[v.conv].place(&a, topic, below(a.name, topic)); ok {
 				return r.ownerOf(&a, id, p), true
 			}
 		}
@@ -81,34 +80,39 @@ func (r *Reader) areaClaim(id uint32) (claim, bool) {
 	return claim{}, false
 }
 
-// ownerOf makes the claim of an area: its name, and whether what its signs point at says that the owner lives.
+// ownerOf makes the claim of an area: its name, and whether what its signs point at says that the owner lives. Of
+// equals the one from the smallest topic counts, so that the order of arrival does not.
 func (r *Reader) ownerOf(a *area, topic uint32, p place) claim {
-	c := claim{
-		owner: a.name, convention: r.convs[a.conv].name, rule: ruleArea, conv: a.conv, area: a.node,
-		by: r.says[a.first].source, place: p,
+	c := claim{owner: a.name, convention: r.convs[a.conv].name, rule: ruleArea, conv: a.conv, area: a.node, place: p}
+	// Where several speak for one area, each topic that does is read by what it says itself.
+	own := false
+	if p.role == RoleLiveness {
+		a.each(func(s *said) bool { own = s.source == topic && s.live == topic; return !own })
 	}
-	offline, root := uint32(0), uint32(0)
+	var named, first, online, offline, root uint32 // the smallest source of each
 	a.each(func(s *said) bool {
-		if s.name != "" {
-			c.owner = s.name
+		if s.name != "" && r.earlier(s.source, named) {
+			named, c.owner = s.source, s.name
 		}
-		// Of several that speak for one area, each topic is read by what it says itself.
-		if s.live == 0 || p.role == RoleLiveness && s.live == s.source && s.source != topic && r.speaksOf(a, topic) {
+		if r.earlier(s.source, c.by) {
+			c.by = s.source
+		}
+		if s.live == 0 || own && s.live == s.source && s.source != topic {
 			return true
 		}
-		if c.live == 0 {
-			c.live = s.live
+		if r.earlier(s.live, first) {
+			first = s.live
 		}
 		switch state, _ := r.say(s.live, s.rule); state {
 		case Alive:
-			if c.state != Alive {
-				c.state, c.live = Alive, s.live
+			if r.earlier(s.live, online) {
+				online = s.live
 			}
 		case Offline:
-			if offline == 0 {
+			if r.earlier(s.live, offline) {
 				offline = s.live
 			}
-			if s.root {
+			if s.root && r.earlier(s.live, root) {
 				root = s.live
 			}
 		}
@@ -117,8 +121,12 @@ func (r *Reader) ownerOf(a *area, topic uint32, p place) claim {
 	switch {
 	case root != 0:
 		c.state, c.live = Offline, root
-	case offline != 0 && c.state != Alive:
+	case online != 0:
+		c.state, c.live = Alive, online
+	case offline != 0:
 		c.state, c.live = Offline, offline
+	default:
+		c.live = first
 	}
 	if c.live != 0 && p.role != RoleAnnouncement {
 		c.by = c.live
@@ -129,19 +137,15 @@ func (r *Reader) ownerOf(a *area, topic uint32, p place) claim {
 	return c
 }
 
-// speaksOf reports whether one of the area's signs comes from the topic itself.
-func (r *Reader) speaksOf(a *area, topic uint32) bool {
-	own := false
-	a.each(func(s *said) bool { own = s.source == topic && s.live == topic; return !own })
-	return own
-}
-
 // configClaim returns the owner that the configs which name a topic give it. Who is asked first, and how many, must not
 // depend on the order of arrival.
 func (r *Reader) configClaim(id uint32) (claim, bool) {
 	n := &r.nodes[id]
+	if n.nrefs > maxAsked {
+		return r.manyClaim(id)
+	}
 	first := uint32(0)
-	asked, online, offline, unknown := 0, false, false, false
+	online, offline, unknown := false, false, false
 	for i := n.refs; i != 0; i = r.refs[i].next {
 		x := &r.refs[i]
 		if x.kind > refAvailability {
@@ -150,13 +154,6 @@ func (r *Reader) configClaim(id uint32) (claim, bool) {
 		if first == 0 || r.firstOf(x, &r.refs[first]) {
 			first = i
 		}
-		if n.nrefs > maxAsked {
-			if first == n.refs {
-				break // the smallest is always at the head
-			}
-			continue
-		}
-		asked++
 		switch r.viewOf(r.configAt(x.from)).owner.state {
 		case Alive:
 			online = true
@@ -170,13 +167,8 @@ func (r *Reader) configClaim(id uint32) (claim, bool) {
 		return claim{}, false
 	}
 	x := &r.refs[first]
-	v := r.viewOf(r.configAt(x.from))
-	c := v.owner
-	c.by = x.from
-	c.place = place{device: v.owner.place.device, role: referredRole(x.kind), own: v.owner.place.own}
+	c := r.claimFrom(x.from, referredRole(x.kind))
 	switch {
-	case asked == 0:
-		c.several, c.state, c.place.role = true, Unknown, leafRole(r.name(id))
 	case online:
 		c.state = Alive
 	case offline && !unknown:
@@ -184,6 +176,34 @@ func (r *Reader) configClaim(id uint32) (claim, bool) {
 	default:
 		c.state = Unknown
 	}
+	return c, true
+}
+
+func (r *Reader) claimFrom(config uint32, role Role) claim {
+	v := r.viewOf(r.configAt(config))
+	c := v.owner
+	c.by = config
+	c.place = place{device: v.owner.place.device, role: role, own: v.owner.place.own}
+	return c
+}
+
+// manyClaim is configClaim for a topic that more configs name than are asked. The smallest says who the owner is; none
+// is asked whether the owner lives.
+func (r *Reader) manyClaim(id uint32) (claim, bool) {
+	first := r.firsts[id]
+	if first == 0 {
+		for i := r.nodes[id].refs; i != 0; i = r.refs[i].next {
+			if x := &r.refs[i]; x.kind <= refAvailability && r.earlier(x.from, first) {
+				first = x.from
+			}
+		}
+		if first == 0 {
+			return claim{}, false
+		}
+		r.firsts[id] = first
+	}
+	c := r.claimFrom(first, leafRole(r.name(id)))
+	c.several, c.state, c.place.device = true, Unknown, ""
 	return c, true
 }
 
@@ -207,6 +227,9 @@ func referredRole(k refKind) Role {
 
 // namedByConfig reports whether a discovery config names the topic.
 func (r *Reader) namedByConfig(id uint32) bool {
+	if r.nodes[id].nrefs > maxAsked && r.firsts[id] != 0 {
+		return true
+	}
 	for i := r.nodes[id].refs; i != 0; i = r.refs[i].next {
 		if r.refs[i].kind <= refAvailability {
 			return true

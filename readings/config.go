@@ -49,11 +49,11 @@ type view struct {
 	readHeld   bool // one of the topics it reads is retained
 	reads      bool // it reads any
 	availHeld  bool
-	avails     bool
 	missing    uint32 // a topic that an "all" set waits for, 0 for none
 	heard      uint32 // Unix seconds of the latest live publication on a topic it reads or waits for
 	named      answer
 	anyOnline  bool // some availability topic says online
+	waits      int  // for how many availability topics
 	deviceDown bool // offline, and only the device's own topic says so
 }
 
@@ -119,7 +119,7 @@ func (r *Reader) viewOf(c *config) *view {
 			v.readHeld = v.readHeld || n.held != 0
 			v.heard = max(v.heard, n.heard)
 		case refAvailability:
-			v.avails = true
+			v.waits++
 			v.availHeld = v.availHeld || n.held != 0
 			v.heard = max(v.heard, n.heard)
 			r.availability(&sets[x.set], x)
@@ -260,7 +260,8 @@ func (r *Reader) settleOwner(c *config, v *view) {
 	}
 	v.owner.live = v.source
 	v.owner.state = v.state
-	if v.state == Offline && (c.flags&cfgVia != 0 || v.anyOnline) {
+	// Where a gateway speaks for the device and it waits for one topic only, that is the device's.
+	if v.state == Offline && (v.anyOnline || c.flags&cfgVia != 0 && v.waits == 1) {
 		v.deviceDown = true
 		v.owner.state = Unknown
 		if v.anyOnline {

@@ -101,23 +101,18 @@ type area struct {
 	r     *Reader
 	conv  uint8
 	node  uint32
-	first uint32 // the first sign of the convention on the node
+	first uint32 // a sign of the convention on the node
 	name  string
 	// What the signs of the convention say together.
 	list, guess bool
 }
 
-// each calls f for the signs of the area.
+// each calls f for the signs of the area, in no order, until it returns false.
 func (a *area) each(f func(*said) bool) {
-	for i := a.first; i != 0; {
-		s := &a.r.says[i]
-		if s.conv != a.conv {
+	for i := a.first; i != 0; i = a.r.says[i].next {
+		if !f(&a.r.says[i]) {
 			return
 		}
-		if !f(s) {
-			return
-		}
-		i = s.next
 	}
 }
 

@@ -20,12 +20,18 @@ func cosalette() convention {
 			}
 		},
 		hint: func(d *discovery) (string, bool) {
+			ours := false
 			for _, id := range d.ids {
-				if strings.HasPrefix(id, "cosalette_") {
-					return statusArea(d)
-				}
+				ours = ours || strings.HasPrefix(id, "cosalette_")
 			}
-			return "", false
+			for _, t := range d.topics {
+				// The template that reads both the heartbeat and the plain word of the will.
+				ours = ours || t.kind == refAvailability && t.rule == status
+			}
+			if !ours {
+				return "", false
+			}
+			return statusArea(d)
 		},
 		place: func(a *area, _, rest string) (place, bool) {
 			if a.guess && !a.hinted() {

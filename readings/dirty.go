@@ -14,7 +14,7 @@ const grace = 600
 // pending holds the marks. Numbers may be stale: what counts is the flag on the node.
 type pending struct {
 	touched, deeps, areas, names, keys []uint32
-	done                               []uint32 // areas walked through in this turn
+	done, spread                       []uint32 // areas and configs that were followed in this turn
 	wakes                              []wake   // a heap, the earliest first
 }
 
@@ -68,6 +68,17 @@ func (r *Reader) followed(h *held) {
 	}
 }
 
+// deviceChanged has the topics of a device read again when the topic is where conventions keep a device's availability.
+func (r *Reader) deviceChanged(id uint32) {
+	above, leaf := lastLevel(r.name(id))
+	if leaf != "availability" && leaf != "status" || above == defaultPrefix {
+		return
+	}
+	if up := r.nodes[id].parent; up != 0 {
+		r.areaChanged(up)
+	}
+}
+
 // announces reports whether a topic claims an identity.
 func (r *Reader) announces(h *held) bool {
 	for i := h.says; i != 0; i = r.says[i].nextOwn {
@@ -109,7 +120,10 @@ func (r *Reader) expand() {
 	for _, id := range p.done {
 		r.nodes[id].flags &^= fAreaDone
 	}
-	p.done = p.done[:0]
+	for _, id := range p.spread {
+		r.nodes[id].flags &^= fSpread
+	}
+	p.done, p.spread = p.done[:0], p.spread[:0]
 }
 
 func (r *Reader) expandArea(id uint32) {
@@ -126,13 +140,12 @@ func (r *Reader) expandArea(id uint32) {
 			r.expandNamed(at)
 		}
 	})
-	for i := r.nodes[id].signs; i != 0; i = r.says[i].next {
-		source := r.says[i].source
-		r.touch(source)
-		if r.says[i].key != "" {
-			r.speaksAnew(r.heldAt(source))
+	r.eachSign(id, func(s *said) {
+		r.touch(s.source)
+		if s.key != "" {
+			r.speaksAnew(r.heldAt(s.source))
 		}
-	}
+	})
 }
 
 // expandNamed has those read again that name a topic: configs with their neighbours, and areas whose liveness is there.
@@ -146,12 +159,7 @@ func (r *Reader) expandNamed(id uint32) {
 			r.followed(r.heldAt(x.from))
 		}
 	}
-	if r.nodes[id].held != 0 {
-		r.touch(id)
-		if look := r.lookOf(id); look != 0 {
-			r.peers(look)
-		}
-	}
+	r.touch(id)
 }
 
 // expandDeep has the topics of a config read again, and the configs that share its keys.
@@ -180,9 +188,11 @@ func (r *Reader) expandPeers(id uint32) {
 		if r.refs[i].kind == refKey {
 			r.speaksAnew(h)
 		}
-		if h.config == 0 {
-			continue
+		if h.config == 0 || r.nodes[from].flags&fSpread != 0 {
+			continue // a config of ten thousand components has as many keys
 		}
+		r.nodes[from].flags |= fSpread
+		r.pending.spread = append(r.pending.spread, from)
 		for k := h.own; k != 0; k = r.refs[k].nextOwn {
 			if x := &r.refs[k]; x.kind <= refAvailability {
 				r.touch(x.to)

@@ -19,7 +19,7 @@ type node struct {
 	parent, child, next, prev uint32
 	held                      uint32 // the retained message, 0 for none
 	refs, nrefs               uint32 // who names this: the first reference, and how many
-	signs                     uint32 // what is said about the topics from here down: the first sign
+	voices                    uint32 // who speaks for the topics from here down: the first voice
 	heard                     uint32 // Unix seconds of the last live publication; 0 = not heard
 	flags                     nodeFlags
 }
@@ -27,14 +27,15 @@ type node struct {
 type nodeFlags uint16
 
 const (
-	fUsed    nodeFlags = 1 << iota
-	fTouched           // its reading is to be made again
-	fDeep              // a config whose neighbours are to be read again
-	fArea              // all below is to be read again
-	fAreaDone
-	fNamed   // whoever names it is to be read again
-	fPeers   // whoever shares this key is to be read again
-	fSaidOff // some rule read "offline" here since the value came
+	fUsed     nodeFlags = 1 << iota
+	fTouched            // its reading is to be made again
+	fDeep               // a config whose neighbours are to be read again
+	fArea               // all below is to be read again
+	fAreaDone           // walked through in this turn
+	fSpread             // its topics were marked in this turn
+	fNamed              // whoever names it is to be read again
+	fPeers              // whoever shares this key is to be read again
+	fSaidOff            // some rule read "offline" here since the value came
 )
 
 // graph is the tree and its index, an open table of node numbers.
@@ -175,7 +176,7 @@ func (g *graph) grow() {
 func (g *graph) release(id uint32) {
 	for id != 0 {
 		n := &g.nodes[id]
-		if n.flags&fUsed == 0 || n.held != 0 || n.child != 0 || n.nrefs != 0 || n.signs != 0 {
+		if n.flags&fUsed == 0 || n.held != 0 || n.child != 0 || n.nrefs != 0 || n.voices != 0 {
 			return
 		}
 		parent := n.parent

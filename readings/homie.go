@@ -99,16 +99,19 @@ func homieDescription(t topicName, payload []byte, say func(sign)) {
 
 // homieHalf claims what lies under a Homie root without a device that describes itself.
 func homieHalf(r *Reader, topic string) (claim, bool) {
-	root, rest := topic, ""
-	for {
-		at := strings.LastIndexByte(root, '/')
-		if at <= 0 {
-			return claim{}, false
-		}
-		root, rest = root[:at], topic[at+1:]
-		if root == "homie" || r.markedBy("Homie", root, "root") > 0 {
+	rest := ""
+	for at, levels := 0, 0; levels < maxNameLevels; levels++ {
+		next := strings.IndexByte(topic[at:], '/')
+		if next < 0 {
 			break
 		}
+		at += next + 1
+		if root := topic[:at-1]; root == "homie" || r.markedBy("Homie", root, "root") > 0 {
+			rest = topic[at:]
+		}
+	}
+	if rest == "" {
+		return claim{}, false
 	}
 	rest = strings.TrimPrefix(rest, "5/")
 	device, below, ok := strings.Cut(rest, "/")

@@ -7,11 +7,11 @@ package readings
 func (r *Reader) judgeIdentity(v *verdict) {
 	c := &v.claim
 	var own *said
-	for i := r.nodes[c.area].signs; i != 0 && own == nil; i = r.says[i].next {
-		if s := &r.says[i]; s.conv == c.conv && s.key != "" {
+	r.eachSign(c.area, func(s *said) {
+		if s.conv == c.conv && s.key != "" && (own == nil || r.earlier(s.source, own.source)) {
 			own = s
 		}
-	}
+	})
 	if own == nil {
 		return
 	}
@@ -56,6 +56,15 @@ func (r *Reader) judgeIdentity(v *verdict) {
 		v.claim.state = Unknown
 	default:
 		v.note(Replaced, Medium, other)
+	}
+}
+
+// eachSign calls f for every sign on an area, in no order.
+func (r *Reader) eachSign(area uint32, f func(*said)) {
+	for v := r.nodes[area].voices; v != 0; v = r.voices[v].next {
+		for i := r.voices[v].first; i != 0; i = r.says[i].next {
+			f(&r.says[i])
+		}
 	}
 }
 

@@ -124,7 +124,7 @@ func (r *Reader) judgeConfig(v *verdict, h *held, now int64) {
 		return
 	}
 	p := r.proofOf(c)
-	if p.duplicate != 0 {
+	if p.duplicate != 0 || p.crowded {
 		v.note(DuplicateID, Strong, p.duplicate)
 		if p.replaced {
 			v.leave(DuplicateID)
@@ -357,12 +357,13 @@ func (r *Reader) judgeStamp(v *verdict, h *held) {
 
 // listOf returns the topic in which the owner names what it has.
 func (r *Reader) listOf(c *claim) uint32 {
-	for i := r.nodes[c.area].signs; i != 0; i = r.says[i].next {
-		if s := &r.says[i]; s.conv == c.conv && s.list {
-			return s.source
+	best := uint32(0)
+	r.eachSign(c.area, func(s *said) {
+		if s.conv == c.conv && s.list && r.earlier(s.source, best) {
+			best = s.source
 		}
-	}
-	return 0
+	})
+	return best
 }
 
 // judgeExpiry looks at what the expiry says.

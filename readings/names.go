@@ -124,24 +124,21 @@ func (r *Reader) judgeName(v *verdict, id uint32, h *held) {
 		if twin == 0 {
 			twin = r.smallestRef(x.to, id)
 		}
-		if twin != 0 {
+		if twin != 0 || r.nodes[x.to].nrefs > maxPeers {
 			v.note(LookAlike, Medium, twin)
 		}
 	}
 }
 
-// smallestRef returns the smallest topic but one that shares a key; only the first two are looked at, and the first is
-// always the smallest.
+// smallestRef returns the smallest topic but one that shares a key; 0 where so many do that nobody is compared.
 func (r *Reader) smallestRef(key, but uint32) uint32 {
 	best := uint32(0)
+	if r.nodes[key].nrefs > maxPeers {
+		return best
+	}
 	for i := r.nodes[key].refs; i != 0; i = r.refs[i].next {
-		if from := r.refs[i].from; from != but {
-			if r.earlier(from, best) {
-				best = from
-			}
-			if i == r.nodes[key].refs {
-				break
-			}
+		if from := r.refs[i].from; from != but && r.earlier(from, best) {
+			best = from
 		}
 	}
 	return best

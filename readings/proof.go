@@ -8,6 +8,7 @@ import "strings"
 // proof is what the neighbours of a config say. Numbers are nodes of the other config, 0 for none.
 type proof struct {
 	duplicate uint32 // has a unique id of this one too
+	crowded   bool   // so many have it that nobody was compared
 	replaced  bool   // that one is the device form of the same device
 	renamed   uint32 // claims the same device, with the same component, under other topics
 	old       bool   // and this is the old one of the two
@@ -54,17 +55,16 @@ func (r *Reader) proofOf(c *config) *proof {
 // is what replaced this one.
 func (r *Reader) proveDuplicate(c *config, p *proof, id uint32) {
 	n := &r.nodes[id]
-	looked := 0
-	for i := n.refs; i != 0 && looked < maxAsked; i = r.refs[i].next {
-		looked++
-		if n.nrefs > maxAsked && looked > 1 {
-			return // only the first is the same whatever the order of arrival
-		}
+	if n.nrefs > maxPeers {
+		p.crowded = true // who else has it is not looked for
+		return
+	}
+	for i := n.refs; i != 0; i = r.refs[i].next {
 		other := r.refs[i].from
 		if other == c.node {
 			continue
 		}
-		if p.duplicate == 0 || r.name(other) < r.name(p.duplicate) {
+		if r.earlier(other, p.duplicate) {
 			p.duplicate = other
 		}
 		o := r.configAt(other)

@@ -19,17 +19,20 @@ type Reader struct {
 	convs   []convention
 	rulesOf userRules
 
-	held     []held
-	freeHeld []uint32
-	configs  []config
-	freeConf []uint32
-	refs     []ref
-	freeRefs []uint32
-	says     []said
-	freeSays []uint32
-	rules    pool[rule]
-	origins  pool[origin]
-	fields   []string
+	held       []held
+	freeHeld   []uint32
+	configs    []config
+	freeConf   []uint32
+	refs       []ref
+	freeRefs   []uint32
+	says       []said
+	freeSays   []uint32
+	voices     []voice
+	freeVoices []uint32
+	firsts     map[uint32]uint32 // of topics that many configs name, the smallest of these, where it was asked for
+	rules      pool[rule]
+	origins    pool[origin]
+	fields     []string
 
 	since, now int64 // Unix milliseconds, as of the last Watched or question
 	pending    pending
@@ -67,6 +70,7 @@ func New(r Rules) (*Reader, error) {
 	out := &Reader{
 		convs: conventions(), rulesOf: compiled,
 		held: make([]held, 1), configs: make([]config, 1), refs: make([]ref, 1), says: make([]said, 1),
+		voices: make([]voice, 1), firsts: map[uint32]uint32{},
 		flagged: map[uint32]struct{}{}, shares: map[string]*share{},
 	}
 	out.graph.init(256)
@@ -136,7 +140,9 @@ func (r *Reader) Put(f Fact) {
 	if changed || (last == 0) != (was == 0) || live && r.nodes[id].flags&fSaidOff != 0 {
 		r.named(id)
 		r.followed(h)
+		r.deviceChanged(id)
 	} else if kind || live && r.announces(h) {
+		r.named(id)
 		r.followed(h)
 	}
 	r.touch(id)
@@ -207,6 +213,7 @@ func (r *Reader) come(id uint32) {
 	r.held[i] = held{node: id}
 	r.nodes[id].held = i
 	r.count.Topics++
+	r.peers(r.lookOf(id))
 	if r.rulesOf.ignores(r.name(id)) {
 		r.held[i].flags |= heldIgnored
 	}
@@ -219,6 +226,8 @@ func (r *Reader) leave(id uint32) {
 	r.shareMoves(id, h.flags, 0)
 	r.named(id)
 	r.followed(h)
+	r.deviceChanged(id)
+	r.peers(r.lookOf(id))
 	r.dropConfig(h)
 	r.silence(h)
 	r.unflag(id)

@@ -150,7 +150,7 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 		if n.other != 0 && v.config != nil && n.other == v.config.node {
 			return "two of its components have the same unique id: Home Assistant takes only one"
 		}
-		return "the same unique id is in " + other + ": Home Assistant refuses the second one"
+		return "the same unique id is in " + orText(other, "many other configs") + ": Home Assistant refuses the second one"
 	case Renamed:
 		if n.strength == Strong {
 			return other + " announces the same device and component under other topics" + r.renameProof(v)
@@ -182,7 +182,7 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 		}
 		return fmt.Sprintf("%d bytes that look like nothing; a clear has none", h.size)
 	case LookAlike:
-		return "on a screen it looks like " + other + ", which is another topic"
+		return "on a screen it looks like " + orText(other, "many others") + ", which is another topic"
 	case Invisible:
 		return "the topic has characters that are not seen: read it as escaped bytes"
 	case FellBack:

@@ -39,45 +39,45 @@ type said struct {
 	role         Role
 	area, source uint32
 	live, rule   uint32
-	next         uint32 // among those on the same area, in the order of convention and source
+	voice        uint32
+	next, prev   uint32 // among those of the same voice
 	nextOwn      uint32
 	names        map[string]struct{}
 	name         string
 	key, version string
 }
 
-// bind adds a reference. The first of a node's references is always the one from the smallest topic, so that who is
-// asked first does not depend on the order of arrival.
+// voice gathers the signs of one convention on one area, in no order.
+type voice struct {
+	conv         uint8
+	first, count uint32
+	lists, sure  uint32 // signs that are a list, and signs that are no guess
+	next         uint32 // among those of the same area, in the order of the conventions
+}
+
+// maxSigns is how many topics may speak for one area. Where more do, none of them is believed.
+const maxSigns = 64
+
+// bind adds a reference.
 func (r *Reader) bind(h *held, to uint32, kind refKind, set uint16, rule uint32) {
 	i := r.newRef()
 	n := &r.nodes[to]
-	r.refs[i] = ref{from: h.node, to: to, nextOwn: h.own, rule: rule, set: set, kind: kind}
+	r.refs[i] = ref{from: h.node, to: to, next: n.refs, nextOwn: h.own, rule: rule, set: set, kind: kind}
 	h.own = i
-	if first := n.refs; first == 0 || r.name(h.node) < r.name(r.refs[first].from) {
-		r.linkFirst(i, n)
-	} else {
-		second := r.refs[first].next
-		r.refs[i].prev, r.refs[i].next = first, second
-		r.refs[first].next = i
-		if second != 0 {
-			r.refs[second].prev = i
-		}
+	if n.refs != 0 {
+		r.refs[n.refs].prev = i
 	}
+	n.refs = i
 	n.nrefs++
 	if kind <= refLiveness {
 		r.touch(to)
 	}
 	if kind <= refAvailability {
 		r.shareNamed(to, 1)
+		if first := r.firsts[to]; first != 0 && r.name(h.node) < r.name(first) {
+			r.firsts[to] = h.node
+		}
 	}
-}
-
-func (r *Reader) linkFirst(i uint32, n *node) {
-	r.refs[i].prev, r.refs[i].next = 0, n.refs
-	if n.refs != 0 {
-		r.refs[n.refs].prev = i
-	}
-	n.refs = i
 }
 
 func (r *Reader) newRef() uint32 {
@@ -101,36 +101,17 @@ func (r *Reader) unbind(i uint32) {
 		r.refs[x.prev].next = x.next
 	} else {
 		n.refs = x.next
-		r.smallestFirst(n)
 	}
 	n.nrefs--
 	if x.kind <= refAvailability {
 		r.shareNamed(x.to, -1)
+		if r.firsts[x.to] == x.from {
+			delete(r.firsts, x.to)
+		}
 	}
 	r.rules.drop(x.rule)
 	r.refs[i] = ref{}
 	r.freeRefs = append(r.freeRefs, i)
-}
-
-func (r *Reader) smallestFirst(n *node) {
-	best := n.refs
-	if best == 0 {
-		return
-	}
-	for i := r.refs[best].next; i != 0; i = r.refs[i].next {
-		if r.name(r.refs[i].from) < r.name(r.refs[best].from) {
-			best = i
-		}
-	}
-	if best == n.refs {
-		return
-	}
-	x := r.refs[best]
-	r.refs[x.prev].next = x.next
-	if x.next != 0 {
-		r.refs[x.next].prev = x.prev
-	}
-	r.linkFirst(best, n)
 }
 
 // speak adds what a topic says, and the references that make its neighbours follow it.
@@ -169,23 +150,78 @@ func (r *Reader) speak(h *held, conv uint8, s sign) {
 			x.names[n] = struct{}{}
 		}
 	}
+	x.voice = r.voiceOf(at, conv)
+	v := &r.voices[x.voice]
+	x.next = v.first
 	r.says[i] = x
-	h.says = i
-	link := &r.nodes[at].signs
-	for *link != 0 && r.before(&r.says[*link], &r.says[i]) {
-		link = &r.says[*link].next
+	if v.first != 0 {
+		r.says[v.first].prev = i
 	}
-	r.says[i].next = *link
-	*link = i
+	v.first = i
+	v.add(&x, 1)
+	h.says = i
 	r.areaChanged(at)
 }
 
-// before is the order of the signs on one area. Two signs of one source keep the order in which they were given.
-func (r *Reader) before(a, b *said) bool {
-	if a.conv != b.conv {
-		return a.conv < b.conv
+func (v *voice) add(x *said, by uint32) {
+	v.count += by
+	if x.list {
+		v.lists += by
 	}
-	return r.name(a.source) <= r.name(b.source)
+	if !x.guess {
+		v.sure += by
+	}
+}
+
+// voiceOf returns the voice of a convention on an area, and makes it where there is none.
+func (r *Reader) voiceOf(at uint32, conv uint8) uint32 {
+	link := &r.nodes[at].voices
+	for *link != 0 && r.voices[*link].conv < conv {
+		link = &r.voices[*link].next
+	}
+	if *link != 0 && r.voices[*link].conv == conv {
+		return *link
+	}
+	i := uint32(0)
+	if n := len(r.freeVoices); n > 0 {
+		i = r.freeVoices[n-1]
+		r.freeVoices = r.freeVoices[:n-1]
+		r.voices[i] = voice{conv: conv, next: *link}
+		*link = i
+		return i
+	}
+	i = uint32(len(r.voices))
+	next := *link
+	*link = i // before the voices move
+	r.voices = append(r.voices, voice{conv: conv, next: next})
+	return i
+}
+
+// unsay takes a sign away, and its voice with the last one.
+func (r *Reader) unsay(i uint32) {
+	x := r.says[i]
+	v := &r.voices[x.voice]
+	if x.next != 0 {
+		r.says[x.next].prev = x.prev
+	}
+	if x.prev != 0 {
+		r.says[x.prev].next = x.next
+	} else {
+		v.first = x.next
+	}
+	v.add(&x, ^uint32(0))
+	if v.count == 0 {
+		link := &r.nodes[x.area].voices
+		for *link != x.voice {
+			link = &r.voices[*link].next
+		}
+		*link = v.next
+		*v = voice{}
+		r.freeVoices = append(r.freeVoices, x.voice)
+	}
+	r.rules.drop(x.rule)
+	r.says[i] = said{}
+	r.freeSays = append(r.freeSays, i)
 }
 
 func (r *Reader) newSaid() uint32 {
@@ -202,15 +238,8 @@ func (r *Reader) newSaid() uint32 {
 func (r *Reader) silence(h *held) {
 	for i := h.says; i != 0; {
 		s := r.says[i]
-		link := &r.nodes[s.area].signs
-		for *link != i {
-			link = &r.says[*link].next
-		}
-		*link = s.next
 		r.areaChanged(s.area)
-		r.rules.drop(s.rule)
-		r.says[i] = said{}
-		r.freeSays = append(r.freeSays, i)
+		r.unsay(i)
 		r.release(s.area)
 		i = s.nextOwn
 	}

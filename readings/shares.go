@@ -70,7 +70,7 @@ func (r *Reader) shareAt(topic string) *share {
 }
 
 func (r *Reader) shareDone(topic string, s *share) {
-	if s.topics == 0 && s.named == 0 {
+	if *s == (share{}) {
 		delete(r.shares, shareName(topic))
 	}
 }

@@ -29,7 +29,7 @@ func statestream() convention {
 				return claim{}, false
 			}
 			for at := r.lookup(base); at != 0; at = r.nodes[at].parent {
-				if r.nodes[at].signs != 0 {
+				if r.nodes[at].voices != 0 {
 					return claim{}, false
 				}
 			}

@@ -28,9 +28,19 @@ func tasmota() convention {
 		},
 		place: func(a *area, topic, rest string) (place, bool) {
 			p := place{role: RoleState}
-			a.each(func(s *said) bool { p.role = s.role; return s.role == RoleOther })
-			if p.role == RoleOther {
-				p.role = RoleState
+			// A full topic without a prefix puts commands and states in one place: then nothing tells them apart.
+			commands, announced, others := false, false, false
+			a.each(func(s *said) bool {
+				commands = commands || s.role == RoleCommand
+				announced = announced || s.role == RoleAnnouncement
+				others = others || s.role == RoleOther
+				return true
+			})
+			switch {
+			case announced:
+				p.role = RoleAnnouncement
+			case commands && !others:
+				p.role = RoleCommand
 			}
 			if _, leaf := lastLevel(topic); leaf == "LWT" {
 				p.role = RoleLiveness

@@ -72,15 +72,28 @@ func friendlyNames(payload []byte) (names []string, ok bool) {
 	return names, ok
 }
 
+// maxNameLevels is how many levels of a topic are tried as a name.
+const maxNameLevels = 16
+
 // longestName returns the longest name of the list that rest begins with; without one, what the name would be.
 func longestName(a *area, rest string) (string, answer) {
-	list := notKnown
-	for at := len(rest); at > 0; at = strings.LastIndexByte(rest[:at], '/') {
-		n := a.named(rest[:at])
-		if n == yes {
-			return rest[:at], yes
+	longest, list := 0, notKnown
+	for at, levels := 0, 0; at < len(rest) && levels < maxNameLevels; levels++ {
+		if next := strings.IndexByte(rest[at:], '/'); next >= 0 {
+			at += next
+		} else {
+			at = len(rest)
 		}
-		list = n
+		switch n := a.named(rest[:at]); n {
+		case yes:
+			longest = at
+		default:
+			list = n
+		}
+		at++
+	}
+	if longest > 0 {
+		return rest[:longest], yes
 	}
 	name := rest
 	for _, tail := range [...]string{"/availability", "/set", "/get"} {

@@ -1,0 +1,192 @@
+package readings
+
+// Payloads and stores that somebody made to hurt: no panic, and time in proportion to what is there.
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"retainscope/expiry"
+)
+
+// quickest returns the shortest of three runs.
+func quickest(f func()) time.Duration {
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// growsInProportion runs f for n and for 4n and fails where the time grows as the square. A square makes 16 of it.
+func growsInProportion(t *testing.T, n int, make func(n int) func()) {
+	t.Helper()
+	small, large := quickest(make(n)), quickest(make(4*n))
+	t.Logf("%d: %v, %d: %v", n, small, 4*n, large)
+	if large > 10*small+20*time.Millisecond {
+		t.Errorf("four times as much took %v instead of %v", large, small)
+	}
+}
+
+func fact(topic, payload string) Fact {
+	return Fact{Topic: []byte(topic), Payload: []byte(payload), Size: len(payload), Interval: expiry.None(), ReceivedAt: scanEnd}
+}
+
+// all puts the facts into a new reader, reads everything, changes the last fact and takes the first away.
+func all(t *testing.T, facts []Fact) func() {
+	return func() {
+		r := newReader(t)
+		for _, f := range facts {
+			r.Put(f)
+		}
+		r.Watched(scanEnd, scanEnd)
+		r.Groups(scanEnd)
+		last := facts[len(facts)-1]
+		last.Payload = append(bytes.Clone(last.Payload), ' ')
+		last.Size++
+		r.Put(last)
+		drain(r, scanEnd)
+		r.Remove(facts[0].Topic)
+		drain(r, scanEnd)
+		r.Reading(last.Topic, scanEnd)
+	}
+}
+
+func TestTimeGrowsInProportion(t *testing.T) {
+	many := func(topic, payload func(i int) string) func(int) func() {
+		return func(n int) func() {
+			facts := make([]Fact, 0, n)
+			for i := range n {
+				facts = append(facts, fact(topic(i), payload(i)))
+			}
+			return all(t, facts)
+		}
+	}
+	object := func(i int) string { return fmt.Sprintf("homeassistant/sensor/o%06d/config", i) }
+	for name, make := range map[string]func(int) func(){
+		"configs of one device": many(object, func(i int) string {
+			return fmt.Sprintf(`{"unique_id":"u%d","state_topic":"s/%d","availability_topic":"a/%d","device":{"identifiers":["one"]}}`, i, i, i)
+		}),
+		"configs with one unique id":  many(object, func(i int) string { return fmt.Sprintf(`{"unique_id":"one","state_topic":"s/%d"}`, i) }),
+		"configs that name one topic": many(object, func(int) string { return `{"state_topic":"one","availability_topic":"one/status"}` }),
+		"names that look like one":    many(func(i int) string { return "look" + strings.Repeat("\u200b", i%200) + strings.Repeat("\u200c", i/200) }, func(int) string { return "x" }),
+		"states of one device form": func(n int) func() {
+			var b strings.Builder
+			b.WriteString(`{"dev":{"ids":"one"},"avty_t":"one/status","cmps":{`)
+			facts := []Fact{fact("one/status", "online")}
+			for i := range n {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				fmt.Fprintf(&b, `"c%d":{"p":"sensor","uniq_id":"u%d","stat_t":"one/%d"}`, i, i, i)
+				facts = append(facts, fact(fmt.Sprintf("one/%d", i), "1"))
+			}
+			b.WriteString("}}")
+			return all(t, append(facts, fact("homeassistant/device/one/config", b.String())))
+		},
+		"cameras": many(func(i int) string {
+			return fmt.Sprintf("frigate/cam%d/%s/state", i/4, []string{"detect", "motion", "recordings", "snapshots"}[i%4])
+		}, func(int) string { return "ON" }),
+		"boards with one address": many(func(i int) string { return fmt.Sprintf("esphome/discover/n%d", i) }, func(int) string { return `{"mac":"00","version":"1"}` }),
+		"records with one topic": many(func(i int) string { return fmt.Sprintf("tasmota/discovery/%012X/config", i) },
+			func(i int) string {
+				return fmt.Sprintf(`{"t":"one","ft":"%%prefix%%/%%topic%%/","mac":"%012X","sw":"1.%d"}`, i, i)
+			}),
+		"gateways of one prefix":         many(func(i int) string { return fmt.Sprintf("zwave/_CLIENTS/ZWAVE_GATEWAY-%d/status", i) }, func(int) string { return `{"value":true}` }),
+		"attributes of one Homie device": many(func(i int) string { return fmt.Sprintf("homie/one/n%d/$name", i) }, func(int) string { return "x" }),
+		"children of one Homie root":     many(func(i int) string { return fmt.Sprintf("homie/5/d%d/$description", i) }, func(int) string { return `{"homie":"5.0","root":"one","nodes":{}}` }),
+	} {
+		t.Run(name, func(t *testing.T) { growsInProportion(t, 1500, make) })
+	}
+	t.Run("members of a list", func(t *testing.T) {
+		growsInProportion(t, 20_000, func(n int) func() {
+			p := "[" + strings.Repeat(`{"friendly_name":"a/b/c"},`, n) + `{"friendly_name":"x"}]`
+			return all(t, []Fact{fact("z/bridge/state", `{"state":"online"}`), fact("z/bridge/devices", p), fact("z/q", "1")})
+		})
+	})
+	t.Run("members of a payload", func(t *testing.T) {
+		growsInProportion(t, 200_000, func(n int) func() {
+			return all(t, []Fact{fact("homeassistant/sensor/x/config", "{"+strings.Repeat(`"state_class":"x","a":"b",`, n)+`"z":1}`)})
+		})
+	})
+	t.Run("nesting", func(t *testing.T) {
+		growsInProportion(t, 500_000, func(n int) func() {
+			deep := strings.Repeat(`{"a":[`, n/2) + strings.Repeat(`]}`, n/2)
+			return all(t, []Fact{fact("homeassistant/sensor/x/config", deep), fact("a/status", deep), fact("tasmota/discovery/x/config", deep)})
+		})
+	})
+	t.Run("levels", func(t *testing.T) {
+		growsInProportion(t, 15_000, func(n int) func() {
+			return all(t, []Fact{fact(strings.Repeat("/", n), "x"), fact(strings.Repeat("a/", n), "x"), fact("homie/"+strings.Repeat("$/", n), "x"), fact("z/bridge/state", `{"state":"online"}`), fact("z/bridge/devices", `[]`), fact("z/"+strings.Repeat("a/", n), "1")})
+		})
+	})
+}
+
+func TestAnUnreadableConfigIsSaidToBeOne(t *testing.T) {
+	for name, payload := range map[string]string{
+		"deeper than Home Assistant reads": strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
+		"ends early":                       `{"name":"x"`,
+		"a list":                           `[1]`,
+		"a word":                           `online`,
+		"not UTF-8":                        "{\"name\":\"\xc3(\"}",
+		"blank":                            "  ",
+	} {
+		r := newReader(t)
+		r.Put(fact("homeassistant/sensor/x/config", payload))
+		g, _ := r.Reading([]byte("homeassistant/sensor/x/config"), scanEnd)
+		if !g.Left || findingNames(g)[0] != "invalid-json strong" {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+func TestAPayloadThatIsNotWholeProvesNothing(t *testing.T) {
+	r := newReader(t)
+	for _, f := range []Fact{
+		fact("homeassistant/sensor/x/config", `{"name":"x"`), fact("z/bridge/state", `{"state":"online"}`),
+		fact("z/bridge/devices", `[{"friendly_name":"a"}`), fact("z/b", "1"), fact("app/status", `{"status":"online","devices":{"a":{"status":"ok"}`),
+		fact("app/b/state", "1"),
+	} {
+		if len(f.Payload) > 20 || f.Payload[0] == '{' && !strings.HasSuffix(string(f.Payload), "}") {
+			f.Cut, f.Size = true, 1<<20
+		}
+		r.Put(f)
+	}
+	if g := r.Groups(scanEnd); len(g) != 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestAConfigOfFiveMegabytesIsRead(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"dev":{"ids":["big"]},"o":{"name":"big"},"cmps":{`)
+	for i := range 10_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"c%d":{"p":"sensor","uniq_id":"u%d","stat_t":"big/%d","avty":[{"t":"big/status"},{"t":"big/%d/availability"}],"avty_mode":"all","note":"%s"}`, i, i, i, i, strings.Repeat("n", 400))
+	}
+	b.WriteString(`}}`)
+	payload := b.String()
+	if len(payload) < 5<<20 {
+		t.Fatalf("%d bytes", len(payload))
+	}
+	r := newReader(t)
+	start := time.Now()
+	r.Put(fact("homeassistant/device/big/config", payload))
+	r.Put(fact("big/status", "online"))
+	g, _ := r.Reading([]byte("homeassistant/device/big/config"), scanEnd)
+	took := time.Since(start)
+	t.Logf("%v for %d bytes", took, len(payload))
+	if took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if r.Counts().Components != 10_000 || g.RefsTotal != 10_000+1+10_000 || len(g.Refs) != MaxReferences {
+		t.Errorf("%+v refs %d %d", r.Counts(), g.RefsTotal, len(g.Refs))
+	}
+}
