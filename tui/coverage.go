@@ -12,7 +12,7 @@ import (
 // emptyWords says why there is no row. That a store is empty is never claimed: silence has more than one reason.
 func (m *model) emptyWords() []string {
 	switch {
-	case m.list.l == nil:
+	case m.list.l == nil, m.list.partial:
 		return []string{"Putting the topics in order."}
 	case m.filter.filter != nil && m.sum.Topics > 0:
 		return []string{"No topic passes the filter; " + number(m.sum.Topics) + " are held. esc clears the filter."}
@@ -54,10 +54,7 @@ func (m *model) emptyWords() []string {
 		"- the store is empty;",
 		"- permissions hide what is in it: a broker does not say so;",
 		"- this broker does not replay retained messages to wildcard filters; then rows appear once their topic is published.")
-	for _, n := range m.cov.Notes {
-		out = append(out, n)
-	}
-	return out
+	return append(out, m.cov.Notes...)
 }
 
 // reasonCodes are the SUBACK reason codes by name.

@@ -26,7 +26,6 @@ type detail struct {
 	head, tail []pageLine
 	body       payload
 	scroll     int
-	height     int
 }
 
 type detailMsg struct {
@@ -90,7 +89,7 @@ func sameContent(a, b *inventory.Slot) bool {
 }
 
 // take puts a detail read elsewhere into the pane, if it is still of the topic shown.
-func (d *detail) take(msg detailMsg, m *model) {
+func (d *detail) take(msg detailMsg) {
 	if !bytes.Equal(msg.topic, d.topic) {
 		return
 	}

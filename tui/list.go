@@ -26,6 +26,7 @@ type list struct {
 	ended      time.Time
 
 	working  bool               // Work runs on l
+	partial  bool               // rows are missing that are still being put in order
 	stopWork context.CancelFunc // ends it
 	rested   time.Time          // when Work had nothing to do
 	waiting  *inventory.Listing // replaces l when Work has ended
@@ -180,12 +181,13 @@ func (m *model) gather() tea.Cmd {
 		cmds = append(cmds, m.relist())
 	}
 	m.window()
+	l.partial = m.filter.filter == nil && int64(l.l.Len()) < m.sum.Topics
 	for i := range l.rows {
-		// Where Work found nothing to do a moment ago it is not asked at once again.
-		if l.rows[i].Pending && !m.o.Now().Before(l.rested.Add(m.o.refresh())) {
-			cmds = append(cmds, m.work())
-			break
-		}
+		l.partial = l.partial || ordering(&l.rows[i])
+	}
+	// Where Work found nothing to do a moment ago it is not asked at once again.
+	if l.partial && !m.o.Now().Before(l.rested.Add(m.o.refresh())) {
+		cmds = append(cmds, m.work())
 	}
 	cmds = append(cmds, m.gatherDetail())
 	return tea.Batch(cmds...)

@@ -143,7 +143,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case workedMsg:
 		cmd = m.worked(msg)
 	case detailMsg:
-		m.detail.take(msg, m)
+		m.detail.take(msg)
 	case askedMsg:
 		m.asked(msg)
 	case exportedMsg:
@@ -171,7 +171,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && !m.statusStale && !moved && m.job == nil && m.changes.After(now) {
+	if !look && !m.statusStale && !moved && m.job == nil && !m.list.partial && m.changes.After(now) {
 		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
@@ -197,7 +197,7 @@ func (m *model) settle(look bool) tea.Cmd {
 // such a look draws and sends nothing.
 func (m *model) next(now time.Time, moved bool) time.Time {
 	refresh := m.o.refresh()
-	if moved || m.link.Scanning || m.job != nil || m.list.pending {
+	if moved || m.link.Scanning || m.job != nil || m.list.pending || m.list.partial {
 		return now.Add(refresh)
 	}
 	next := now.Add(max(refresh, time.Second))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"go/parser"
 	"go/token"
 	"os"
@@ -261,10 +262,9 @@ func TestRunRefusesWhatIsNoTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	defer w.Close()
+	t.Cleanup(func() { _ = errors.Join(r.Close(), w.Close()) })
 	err = Run(t.Context(), Options{Inventory: inventory.New(inventory.Options{}), Source: watching()}, r, w)
-	if err != ErrNoScreen || !strings.Contains(err.Error(), "retainscope list") {
+	if !errors.Is(err, ErrNoScreen) || !strings.Contains(err.Error(), "retainscope list") {
 		t.Fatalf("got %v", err)
 	}
 }

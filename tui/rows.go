@@ -108,7 +108,7 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 		if m.filter.filter != nil && int64(r.Matched) != r.Sub.Topics {
 			count = " (" + number(int64(r.Matched)) + " of " + number(r.Sub.Topics) + ")"
 		}
-		if r.Pending && r.Sub.Topics > largeLevel {
+		if ordering(r) {
 			count += " ordering"
 		}
 	}
@@ -131,6 +131,10 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 
 // largeLevel is how many topics make a level one whose rows can take a moment.
 const largeLevel = 2048
+
+// ordering reports whether rows below r are not shown yet. A level that was never on show is pending as well, but a
+// small one is put in order the moment it comes into sight.
+func ordering(r *inventory.Row) bool { return r.Pending && r.Sub.Topics > largeLevel }
 
 // drawBranch says in words what is below a level that is no topic itself.
 func (m *model) drawBranch(r *inventory.Row) {

@@ -31,22 +31,13 @@ func Run(ctx context.Context, o Options, in, out *os.File) error {
 	defer gone(nil)
 	lines := newOutlet(ctx, out, gone)
 	defer lines.close()
-	return run(ctx, o, in, terminal{out, lines})
+	return run(ctx, o, keyboard{in, gone}, terminal{out, lines})
 }
 
 // run is Run for any reader and writer.
 func run(ctx context.Context, o Options, in io.Reader, out io.Writer, more ...tea.ProgramOption) error {
-	own, cancel := context.WithCancel(ctx)
-	m := newModel(own, o)
-	options := append([]tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(m.env),
-		tea.WithFPS(30), tea.WithoutSignalHandler(),
-	}, more...)
-	if profile, decided := m.env.profile(); decided {
-		// The library takes only some values of NO_COLOR for a yes.
-		options = append(options, tea.WithColorProfile(profile))
-	}
-	_, err := tea.NewProgram(m, options...).Run()
+	p, m, cancel := program(ctx, o, in, out, more...)
+	_, err := p.Run()
 	cancel()
 	m.tasks.wait(5 * time.Second)
 	switch cause := context.Cause(ctx); {
@@ -58,6 +49,36 @@ func run(ctx context.Context, o Options, in io.Reader, out io.Writer, more ...te
 		return fmt.Errorf("draw the screen: %w", err)
 	}
 	return fmt.Errorf("%w: %w", ErrTerminalGone, err)
+}
+
+// program makes the program and its model; cancel ends what the model has under way.
+func program(ctx context.Context, o Options, in io.Reader, out io.Writer, more ...tea.ProgramOption) (*tea.Program, *model, context.CancelFunc) {
+	own, cancel := context.WithCancel(ctx)
+	m := newModel(own, o)
+	options := append([]tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(m.env),
+		tea.WithFPS(30), tea.WithoutSignalHandler(),
+	}, more...)
+	if profile, decided := m.env.profile(); decided {
+		// The library takes only some values of NO_COLOR for a yes.
+		options = append(options, tea.WithColorProfile(profile))
+	}
+	return tea.NewProgram(m, options...), m, cancel
+}
+
+// keyboard is the terminal that is read. A terminal never ends: when reading does, it is gone, and the library would go
+// on without keys.
+type keyboard struct {
+	*os.File
+	gone context.CancelCauseFunc
+}
+
+func (k keyboard) Read(b []byte) (int, error) {
+	n, err := k.File.Read(b)
+	if err != nil {
+		k.gone(fmt.Errorf("%w: %w", ErrTerminalGone, err))
+	}
+	return n, err
 }
 
 // terminal is a file that is written through an outlet, so that the library still sees the terminal behind it.

@@ -266,7 +266,7 @@ func house(t testing.TB) *inventory.Inventory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { _ = f.Close() })
 	inv.BeginScan()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

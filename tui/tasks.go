@@ -37,13 +37,13 @@ func (t *tasks) end() {
 	}
 }
 
-// wait lets no new task begin and returns when all have ended, or false after the limit.
-func (t *tasks) wait(limit time.Duration) bool {
+// wait lets no new task begin and returns when all have ended, or after the limit.
+func (t *tasks) wait(limit time.Duration) {
 	t.mu.Lock()
 	t.closed = true
 	if t.n == 0 {
 		t.mu.Unlock()
-		return true
+		return
 	}
 	idle := make(chan struct{})
 	t.idle = idle
@@ -52,9 +52,7 @@ func (t *tasks) wait(limit time.Duration) bool {
 	defer timer.Stop()
 	select {
 	case <-idle:
-		return true
 	case <-timer.C:
-		return false
 	}
 }
 
