@@ -8,6 +8,10 @@ import "retainscope/expiry"
 // quiet is how many seconds a topic that was seen live keeps counting as somebody's.
 const quiet = 3600
 
+// silence is how many seconds nothing may be heard of a config before it looks left behind, where the config does not
+// say itself after how long its value is no longer true. A door may stay shut for a day.
+const silence = 86400
+
 // grace is how many seconds an owner that was seen to go offline may take to come back.
 const grace = 600
 
@@ -68,10 +72,11 @@ func (r *Reader) followed(h *held) {
 	}
 }
 
-// deviceChanged has the topics of a device read again when the topic is where conventions keep a device's availability.
-func (r *Reader) deviceChanged(id uint32) {
+// deviceChanged has the topics of a device read again when the topic is where conventions keep a device's availability,
+// or its state, of which only matters whether it is there.
+func (r *Reader) deviceChanged(id uint32, came bool) {
 	above, leaf := lastLevel(r.name(id))
-	if leaf != "availability" && leaf != "status" || above == defaultPrefix {
+	if leaf != "availability" && leaf != "status" && !(came && leaf == "state") || above == defaultPrefix {
 		return
 	}
 	if up := r.nodes[id].parent; up != 0 {

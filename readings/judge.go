@@ -135,7 +135,7 @@ func (r *Reader) judgeConfig(v *verdict, h *held, now int64) {
 		v.note(Renamed, Strong, p.renamed)
 		v.leave(Renamed)
 	case p.renamed != 0:
-		v.note(Renamed, Medium, p.renamed)
+		v.note(Renamed, Weak, p.renamed)
 	}
 	if w.missing != 0 {
 		v.note(NeverAvailable, Strong, w.missing)
@@ -167,7 +167,11 @@ func (r *Reader) judgeDangling(v *verdict, now int64) {
 	if r.since == 0 {
 		return
 	}
-	if until := r.since + 1000*max(quiet, int64(c.expireAfter)); now >= until {
+	window := int64(silence)
+	if c.expireAfter > 0 {
+		window = max(quiet, int64(c.expireAfter))
+	}
+	if until := r.since + 1000*window; now >= until {
 		v.leave(Dangling)
 	} else {
 		v.wait(until)
@@ -224,7 +228,7 @@ func (r *Reader) judgeTopic(v *verdict, id uint32, h *held) {
 			v.note(Renamed, Strong, other)
 			v.leave(Renamed)
 		} else {
-			v.note(Renamed, Medium, other)
+			v.note(Renamed, Weak, other)
 		}
 	}
 	if p.role == RoleAnnouncement {
@@ -352,7 +356,11 @@ func (r *Reader) judgeStamp(v *verdict, h *held) {
 		return
 	}
 	v.note(Unstamped, Medium, c.live)
-	v.leave(Unstamped)
+	// A device that its owner names is published by it; that somebody else overwrote one of its topics ends with the
+	// next refresh. Configs are announced anew by whoever runs, so one without expiry is an old one even then.
+	if h.flags&heldFell == 0 && (v.config != nil || c.place.named != yes) {
+		v.leave(Unstamped)
+	}
 }
 
 // listOf returns the topic in which the owner names what it has.

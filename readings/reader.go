@@ -140,7 +140,7 @@ func (r *Reader) Put(f Fact) {
 	if changed || (last == 0) != (was == 0) || live && r.nodes[id].flags&fSaidOff != 0 {
 		r.named(id)
 		r.followed(h)
-		r.deviceChanged(id)
+		r.deviceChanged(id, came)
 	} else if kind || live && r.announces(h) {
 		r.named(id)
 		r.followed(h)
@@ -226,7 +226,7 @@ func (r *Reader) leave(id uint32) {
 	r.shareMoves(id, h.flags, 0)
 	r.named(id)
 	r.followed(h)
-	r.deviceChanged(id)
+	r.deviceChanged(id, true)
 	r.peers(r.lookOf(id))
 	r.dropConfig(h)
 	r.silence(h)

@@ -11,9 +11,17 @@ import (
 // Brief is the part of a reading that a list shows.
 type Brief struct {
 	Owner        string // empty when nobody is known
+	State        State
 	Phrase       string
 	Left, Hazard bool
+	Kinds        KindSet // of all findings
 }
+
+// KindSet is a set of kinds of finding.
+type KindSet uint64
+
+// Has reports whether the kind is in the set.
+func (s KindSet) Has(k Kind) bool { return k != NoFinding && s&(1<<k) != 0 }
 
 // Brief returns the short reading of a topic at now, in Unix milliseconds, and false when it is not retained. It costs
 // a few microseconds.
@@ -27,8 +35,11 @@ func (r *Reader) Brief(topic []byte, now int64) (Brief, bool) {
 	}
 	v := r.judge(id, now)
 	b := Brief{Phrase: r.phrase(&v, r.heldAt(id), now), Left: v.left != NoFinding, Hazard: v.hazard}
-	if v.claim.known() {
+	if b.State = v.claim.state; v.claim.known() {
 		b.Owner = v.claim.owner
+	}
+	for _, n := range v.notes[:v.n] {
+		b.Kinds |= 1 << n.kind
 	}
 	return b, true
 }

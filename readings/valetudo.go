@@ -1,6 +1,6 @@
 package readings
 
-// Valetudo: PREFIX/ROBOT/$state like Homie's, with discovery configs that say so.
+// Valetudo: PREFIX/ROBOT/$state and $nodes like Homie's, with discovery configs that say so.
 
 import "strings"
 
@@ -8,8 +8,14 @@ func valetudo() convention {
 	states := wordRule(several("ready", "init", "alert", "sleeping"), several("lost", "disconnected"))
 	return convention{
 		name: "Valetudo",
-		signs: func(t topicName, payload []byte, _ bool, say func(sign)) {
-			if t.leaf != "$state" || t.above == "" {
+		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
+			if t.above == "" {
+				return
+			}
+			if t.leaf == "$nodes" && !cut {
+				say(sign{area: t.above, names: homieNodes(string(payload)), list: true})
+			}
+			if t.leaf != "$state" {
 				return
 			}
 			switch string(payload) {
@@ -36,6 +42,10 @@ func valetudo() convention {
 				p.role = RoleCommand
 			case strings.Contains(topic, "/$"):
 				p.role = RoleAttribute
+			}
+			// What it keeps for Home Assistant below "hass" is none of its nodes.
+			if head, _, _ := strings.Cut(rest, "/"); head != "" && head[0] != '$' && head != "hass" {
+				p.device, p.named = head, a.named(head)
 			}
 			return p, true
 		},
