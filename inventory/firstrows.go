@@ -15,7 +15,8 @@ const (
 )
 
 // firstRows returns the first rows of a large unfiltered order by something else than the topic, by selection; nil when
-// that is not possible, because too many slots share the first place.
+// that is not possible, because too many slots share the first place and the order of all topics is not there to say
+// which of them come first.
 func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) {
 	total := int(inv.Counts().Topics)
 	if s.Tree || s.Sort == ByTopic || !s.Filter.empty() || total < manyTopics {
@@ -48,9 +49,13 @@ func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) 
 			break
 		}
 	}
-	ids := sel.result(total)
-	if len(ids) == 0 {
-		return nil, nil
+	ids, tie := sel.result(total)
+	if len(ids) < headRows/4 && len(ids) < total {
+		more, err := inv.tied(ctx, s, tie, headRows-len(ids))
+		if err != nil || len(more) == 0 {
+			return nil, err
+		}
+		ids = append(ids, more...)
 	}
 	q := &query{inv: inv, spec: s}
 	inv.mu.Lock()
@@ -67,13 +72,48 @@ func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) 
 	if s.Desc {
 		slices.Reverse(q.entries)
 	}
-	snap := &snapshot{v: q.v, items: q.entries, total: total, partial: len(q.entries) < total}
-	snap.prepare()
-	return snap, nil
+	return &snapshot{v: q.v, items: q.entries, total: total, partial: len(q.entries) < total}, nil
+}
+
+// tied returns the first n slots with a key, in the order of topics as shown. It returns none when that order was never
+// made, or when topics came and went before it was gone through.
+func (inv *Inventory) tied(ctx context.Context, s Spec, key uint64, n int) ([]uint32, error) {
+	inv.mu.Lock()
+	if inv.flat.order == nil || len(inv.flat.waiting) > 0 {
+		inv.mu.Unlock()
+		return nil, nil
+	}
+	all := inv.flat.numbers()
+	structure := inv.structure
+	inv.mu.Unlock()
+	if s.Desc {
+		slices.Reverse(all)
+	}
+	var ids []uint32
+	for len(all) > 0 && len(ids) < n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		k := min(len(all), sliceRecords)
+		inv.mu.Lock()
+		if inv.structure != structure {
+			inv.mu.Unlock()
+			return nil, nil
+		}
+		for _, id := range all[:k] {
+			if len(ids) < n && inv.sortKey(s.Sort, id, inv.records.at(id)) == key {
+				ids = append(ids, id)
+			}
+		}
+		inv.mu.Unlock()
+		all = all[k:]
+	}
+	return ids, nil
 }
 
 // selectDeadlines is add for the records from id to end, ordered by their end.
 func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
+	all := sel.desc && inv.stamps
 	for id < end {
 		slab := inv.records.slabs[id>>recordShift]
 		stop := min(end, (id>>recordShift+1)<<recordShift)
@@ -88,7 +128,7 @@ func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
 			}
 			// Most are beyond the limit, and then the record need not be looked at. A slot whose end is the broker's
 			// own has one here but is ordered as one that has none.
-			if key > sel.limit && !(sel.desc && inv.stamps) {
+			if key > sel.limit && !all {
 				continue
 			}
 			if rec := &slab.records[i]; rec.flags&flagHeld != 0 {
@@ -143,20 +183,22 @@ func (s *selection) shrink() {
 	}
 }
 
-// result returns the numbers. Those that share the last key are left out, since some of them may have been dropped, and
-// which of them comes first is for their topics to say.
-func (s *selection) result(total int) []uint32 {
+// result returns the numbers, and the key that follows them. Those that share that key are left out, since some of them
+// may have been dropped, and which of them comes first is for their topics to say.
+func (s *selection) result(total int) (ids []uint32, tie uint64) {
 	s.shrink()
 	n := len(s.kept)
 	if n < total && n > 0 {
-		last := s.kept[n-1].key
-		for n > 0 && s.kept[n-1].key == last {
+		tie = s.kept[n-1].key
+		for n > 0 && s.kept[n-1].key == tie {
 			n--
 		}
 	}
-	ids := make([]uint32, n)
-	for i := range ids {
-		ids[i] = s.kept[i].id
+	if s.desc {
+		tie = ^tie
 	}
-	return ids
+	for _, k := range s.kept[:n] {
+		ids = append(ids, k.id)
+	}
+	return ids, tie
 }

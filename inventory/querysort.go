@@ -26,7 +26,8 @@ func (q *query) sort(ctx context.Context) error {
 func (q *query) sortByTopic(ctx context.Context) error {
 	inv, n := q.inv, len(q.entries)
 	inv.mu.Lock()
-	direct := n <= fewTopics || inv.flat.order == nil && n < int(inv.tree.sums0().all)/4
+	total := int(inv.tree.sums0().all)
+	direct := n <= max(fewTopics, total/32) || inv.flat.order == nil && n < total/4
 	inv.mu.Unlock()
 	if direct {
 		return sortTopics(ctx, &q.v, q.entries, q.keys)

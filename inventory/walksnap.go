@@ -29,7 +29,7 @@ func (s *snapshot) search(path []byte) int {
 
 // prepare lets place find items by slot without a search. Call it before others can see the snapshot.
 func (s *snapshot) prepare() {
-	if s.sorted || len(s.items) < 512 {
+	if s.sorted || len(s.items) <= fewTopics {
 		return
 	}
 	last := uint32(0)
