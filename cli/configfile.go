@@ -57,10 +57,19 @@ func readConfig(path string, must bool) (*configFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	f := &configFile{path: path, text: string(raw)}
+	f, err := parseConfig(path, string(raw))
+	if err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(path); err == nil {
 		f.mode = info.Mode()
 	}
+	return f, nil
+}
+
+// parseConfig reads text; the error names path and line.
+func parseConfig(path, text string) (*configFile, error) {
+	f := &configFile{path: path, text: text}
 	if _, err := toml.Decode(f.text, &f.doc); err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {

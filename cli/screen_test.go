@@ -140,6 +140,16 @@ func TestASignalLeavesTheTerminalInOrder(t *testing.T) {
 	})
 }
 
+func TestAScreenEndsWhenItsTerminalIsGone(t *testing.T) {
+	b := quick(t)
+	s := open(t, 80, 24, nil, "--broker", b.URL())
+	s.shows("MQTT 5")
+	if err := s.pty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.ends()
+}
+
 func TestCtrlCWhileConnectingEndsAtOnceWithoutAScreen(t *testing.T) {
 	s := open(t, 80, 24, nil, "--broker", scripted(t, nil), "--connect-timeout", "10m")
 	s.shows("connecting to")

@@ -493,3 +493,30 @@ func TestVersionAndCompletion(t *testing.T) {
 		}
 	}
 }
+
+// FuzzConfig merges arbitrary files: whatever stands in one, the outcome is settings or an error, in printable text.
+func FuzzConfig(f *testing.F) {
+	f.Add(exampleFile())
+	f.Add("[mqtt]\nuzer = 1\n[profile.p]\nbroker = \"mqtt://a:b@h\"\n[profile.p.scan]\nfilters = [\"#\"]\n")
+	f.Add("profile.p.mqtt = { timeout = 5 }\n\"\" = 1\n[[a]]\n")
+	f.Add("mqtt = 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := parseConfig("c.toml", text)
+		if err == nil {
+			var r *resolved
+			if r, err = merge(sources{file: c, profile: "p"}); err == nil {
+				r.MQTT.PasswordFile = "" // no file of this machine is read
+				if err = r.settle(); err == nil {
+					_ = r.listing()
+				}
+			}
+			_ = c.holdsSecret(settings())
+			if _, err := merge(sources{file: c}); err != nil && strings.ContainsAny(err.Error(), "\x1b\x00\r") {
+				t.Errorf("raw bytes in %q", err)
+			}
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "\x1b\x00\r") {
+			t.Errorf("raw bytes in %q", err)
+		}
+	})
+}
