@@ -115,14 +115,14 @@ func everything(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]Message{}
+	of, want := map[string]Message{}, map[string]bool{}
 	for _, m := range house {
-		want[m.Topic] = m
+		of[m.Topic], want[m.Topic] = m, true
 	}
 	next := reader(t, address)
 	for len(want) > 0 {
 		r := next(func(received) bool { return true })
-		m, ok := want[r.topic]
+		m, ok := of[r.topic]
 		if !ok {
 			if strings.HasPrefix(r.topic, "$") {
 				continue
@@ -130,8 +130,12 @@ func everything(t *testing.T, address string) {
 			t.Fatalf("%q is not of the house", r.topic)
 		}
 		delete(want, r.topic)
-		if !bytes.Equal(r.payload, m.Payload) || !r.retain {
-			t.Errorf("%q came as %.40q, retain %v", r.topic, r.payload, r.retain)
+		if !r.retain {
+			t.Errorf("%q came without RETAIN", r.topic)
+		}
+		// A topic may come twice: the embedded broker acknowledges a message before it hands it to its subscribers.
+		if !bytes.Equal(r.payload, m.Payload) {
+			t.Errorf("%q came as %.40q", r.topic, r.payload)
 		}
 		if (m.Expiry == nil) != (r.expiry < 0) {
 			t.Errorf("%q came with expiry %d", r.topic, r.expiry)
