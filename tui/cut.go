@@ -25,6 +25,12 @@ func (m measure) cut(dst, b []byte, width int, as textKind) ([]byte, int, bool) 
 	if width < 1 {
 		return dst, 0, len(b) == 0
 	}
+	if n := simple(b, width+1); n == len(b) && n <= width {
+		return append(dst, b...), n, true
+	} else if n > width {
+		dst = append(dst, b[:width-1]...)
+		return append(dst, m.more()...), width, false
+	}
 	s := scanner{m: m, b: b, as: as, lead: as == asName}
 	used := 0
 	// The place where the mark goes if the rest does not fit.
@@ -44,6 +50,19 @@ func (m measure) cut(dst, b []byte, width int, as textKind) ([]byte, int, bool) 
 	return dst, used, true
 }
 
+// simple returns how many of the first limit bytes of b stand for themselves wherever they are, one cell each: the
+// case of nearly every topic, and much faster than looking for clusters.
+func simple(b []byte, limit int) int {
+	n := min(len(b), limit)
+	for i := range n {
+		if c := b[i]; c <= ' ' || c >= 0x7f || c == '\\' {
+			// What follows may belong to the byte before.
+			return max(0, i-1)
+		}
+	}
+	return n
+}
+
 // cutMiddle is cut with the mark in the middle: names that begin alike are told apart by their ends.
 func (m measure) cutMiddle(dst, b []byte, width int, as textKind) ([]byte, int, bool) {
 	start := len(dst)
@@ -59,6 +78,9 @@ func (m measure) cutMiddle(dst, b []byte, width int, as textKind) ([]byte, int, 
 // tail returns the end of b in at most width cells. It looks at a bounded piece of b; the piece may begin inside a
 // cluster, so its first one is left out.
 func (m measure) tail(b []byte, width int, as textKind) ([]byte, int) {
+	if end := b[max(0, len(b)-width):]; simple(end, width) == len(end) {
+		return end, len(end)
+	}
 	piece := b
 	if limit := 16*width + 64; len(b) > limit {
 		piece = b[len(b)-limit:]
@@ -85,6 +107,22 @@ func (m measure) tail(b []byte, width int, as textKind) ([]byte, int) {
 		from = cells[i].at
 	}
 	return text[from:], used
+}
+
+// width returns the cells that all of s takes.
+func (m measure) width(s string) int {
+	simple := true
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			simple = false
+			break
+		}
+	}
+	if simple {
+		return len(s)
+	}
+	_, w, _ := m.cut(nil, []byte(s), 1<<20, asText)
+	return w
 }
 
 // tailText returns all of b where it fits into width cells, else the mark of a cut and the end of b.

@@ -22,11 +22,10 @@ func (f fact) cells(m measure) int {
 	if !f.wire {
 		return utf8.RuneCountInString(f.text)
 	}
-	most := f.most
-	if most == 0 {
-		most = 1 << 16
+	if f.most == 0 {
+		return m.width(f.text)
 	}
-	_, w, _ := m.cut(nil, []byte(f.text), most, asText)
+	_, w, _ := m.cut(nil, []byte(f.text), f.most, asText)
 	return w
 }
 

@@ -129,7 +129,7 @@ func wrapProse(m measure, s string, width int) []string {
 		} else {
 			s = ""
 		}
-		_, w, _ := m.cut(nil, []byte(word), 1<<20, asText)
+		w := m.width(word)
 		if used > 0 && used+1+w > width {
 			flush()
 		}
@@ -143,7 +143,7 @@ func wrapProse(m measure, s string, width int) []string {
 					continue
 				}
 				line = word[off:end]
-				_, used, _ = m.cut(nil, []byte(line), 1<<20, asText)
+				used = m.width(line)
 			}
 			continue
 		}
