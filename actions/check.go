@@ -74,6 +74,10 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) 
 		}
 	}
 	listed := 0
+	var near []Candidate
+	if store != nil {
+		near = store.candidates()
+	}
 	for _, e := range m.Entries() {
 		c := Checked{Entry: e}
 		if store != nil {
@@ -82,7 +86,7 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) 
 				c.Held = &h
 			}
 		}
-		c.decide(guard, elsewhere, store, now)
+		c.decide(guard, elsewhere, near, now)
 		d.Entries = append(d.Entries, c)
 	}
 	if store != nil {
@@ -92,7 +96,8 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) 
 	return d
 }
 
-func (c *Checked) decide(guard Protection, elsewhere error, store *Model, now int64) {
+// decide is given the topics of the store, nil when none was looked at.
+func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, now int64) {
 	e := c.Entry
 	if _, err := tombstone(e.Topic, guard); err != nil {
 		c.Decision, c.Why = WouldRefuse, err.Error()
@@ -115,7 +120,7 @@ func (c *Checked) decide(guard Protection, elsewhere error, store *Model, now in
 	case elsewhere != nil:
 		c.Decision, c.Why = WouldRefuse, elsewhere.Error()
 		return
-	case store == nil:
+	case near == nil:
 		c.Why = "approved; what the topic holds was not looked at"
 	case c.Held == nil:
 		c.Decision, c.Why = IsAbsent, "the topic is not among those seen; nothing would be sent"
@@ -126,7 +131,7 @@ func (c *Checked) decide(guard Protection, elsewhere error, store *Model, now in
 		return
 	default:
 		c.Why = "approved, and the value is the one approved"
-		c.Controls = SelectControls(e.Topic, store.candidates(), now, 0)
+		c.Controls = SelectControls(e.Topic, near, now, 0)
 	}
 	c.Decision, c.Provisional = WouldClear, e.Provisional()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"retainscope/inventory"
@@ -19,6 +18,7 @@ type run struct {
 	op      Operation
 	guard   Protection
 	out     Outcome // what is known so far
+	reader  string  // login of the baseline
 	witness Witness
 	seen    []inventory.Publication // by the witness
 }
@@ -146,156 +146,6 @@ func (r *run) act(ctx context.Context) {
 	r.send(ctx, base)
 }
 
-// baseline reads the topic, its stored QoS and the controls, opens the witness, and compares with the approval.
-func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
-	topic := r.op.Topic
-	filters := append([][]byte{topic}, r.req.Controls[:min(len(r.req.Controls), MaxControls)]...)
-	scan := len(r.req.Controls) == 0
-	q := Question{Filters: filters}
-	if scan {
-		q.Filters, q.Max = append(filters, neighbourFilters(topic)...), r.bounds.Scan
-	}
-	look, err := r.look(ctx, q)
-	looks := []Look{lookOf("baseline", 0, look, err)}
-	if scan && look.Cut {
-		look.Cut = false // a bounded scan: what it saw is enough, as long as the topic is among it
-	}
-	if !r.usable(ctx, look, err) {
-		return nil, false
-	}
-	p, there := look.replay(topic)
-	if !r.approved(p, there) {
-		r.out.Looks, r.out.Until = looks, look.To.UTC()
-		return nil, false
-	}
-	before := copyOf(p, r.Stamps, r.bounds.Payload)
-	controls := r.controls(look, scan)
-	if r.witness, err = r.Observer.Watch(ctx, watched(topic, controls), false); err != nil {
-		r.stopLooking(ctx, "the witness could not watch: "+err.Error())
-		return nil, false
-	}
-	looks = append(looks, lookOf("witness", 0, r.witness.About(), nil))
-	again, err := r.look(ctx, Question{Filters: [][]byte{topic}, QoS: r.bounds.QoS})
-	looks = append(looks, lookOf("stored QoS", r.bounds.QoS, again, err))
-	if !r.usable(ctx, again, err) {
-		return nil, false
-	}
-	if p, there := again.replay(topic); there {
-		if !r.approved(p, true) {
-			r.out.Looks, r.out.Until = looks, again.To.UTC()
-			return nil, false
-		}
-		before.QoS = copyOf(p, r.Stamps, -1).QoS
-	} // a copy that is missing at a higher QoS was dropped by a queue, or went: the witness tells
-	base := &Baseline{Looks: looks, Topic: before, Controls: controls}
-	if !before.Saved {
-		base.Limits = append(base.Limits, fmt.Sprintf("the value of %d bytes is not saved: it is larger than the limit for undo", before.Size))
-	}
-	if before.QoS == nil {
-		base.Limits = append(base.Limits, "the stored QoS is not known; an undo would use 1")
-	} else if *before.QoS == 1 && r.bounds.QoS == 1 {
-		base.Limits = append(base.Limits, "the stored QoS is 1 or 2: it was read at QoS 1")
-	}
-	if len(controls) == 0 {
-		base.Limits = append(base.Limits, "no control was seen: a read-back will prove nothing")
-	} else if n := len(r.req.Controls); n > len(controls) {
-		base.Limits = append(base.Limits, fmt.Sprintf("%d of %d controls were not seen and are left out", n-len(controls), n))
-	}
-	for _, s := range look.Seen {
-		if !s.Retain && string(s.Topic) == string(topic) {
-			base.Limits = append(base.Limits, "somebody published on the topic while the baseline was read: a writer is alive")
-			break
-		}
-	}
-	return base, true
-}
-
-func watched(topic []byte, controls []Copy) [][]byte {
-	all := [][]byte{topic}
-	for _, c := range controls {
-		all = append(all, c.Topic)
-	}
-	return all
-}
-
-// usable reports whether a look before the clear can be relied on; otherwise nothing is sent.
-func (r *run) usable(ctx context.Context, look Observation, err error) bool {
-	if why := look.blind(r.op.Topic, r.bounds.Quiet, err); why != "" {
-		r.stopLooking(ctx, why)
-		return false
-	}
-	return true
-}
-
-func (r *run) stopLooking(ctx context.Context, why string) {
-	if ctx.Err() != nil {
-		r.stop(Left, "left while the topic was being read")
-		return
-	}
-	r.stop(ObserverFailed, why)
-}
-
-// approved compares what is there with what was approved.
-func (r *run) approved(p inventory.Publication, there bool) bool {
-	if !there {
-		r.out.Verdict, r.out.Found = Vanished, NotObserved
-		return false
-	}
-	c := copyOf(p, r.Stamps, -1)
-	if c.Fingerprint != r.op.Intent.Entry.Fingerprint {
-		r.out.Verdict, r.out.Found, r.out.Now = Changed, Present, &c
-		return false
-	}
-	return true
-}
-
-// unchanged looks at what the witness saw before anything was sent.
-func (r *run) unchanged(seen []inventory.Publication) bool {
-	for _, p := range seen {
-		if string(p.Topic) != string(r.op.Topic) || !p.Retain {
-			continue
-		}
-		if len(p.Payload) == 0 {
-			r.out.Verdict, r.out.Why = Vanished, "somebody else cleared it just now"
-			return false
-		}
-		if !r.approved(p, true) {
-			return false
-		}
-		r.out.Notes = append(r.out.Notes, "the same value was published while the clear was being prepared: a writer is alive")
-	}
-	return true
-}
-
-// controls takes the copies of the neighbours out of the baseline.
-func (r *run) controls(look Observation, scan bool) []Copy {
-	wanted := r.req.Controls
-	if scan {
-		var near []Candidate
-		for _, p := range look.Seen {
-			if p.Retain && len(p.Payload) > 0 {
-				near = append(near, Candidate{Topic: p.Topic, Interval: p.Interval, ReceivedAt: p.ReceivedAt})
-			}
-		}
-		wanted = SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0)
-	}
-	controls := []Copy{}
-	spare := r.bounds.Spare
-	for _, t := range wanted {
-		p, there := look.replay(t)
-		if !there || len(p.Payload) == 0 || bytes.Equal(t, r.op.Topic) ||
-			slices.ContainsFunc(controls, func(c Copy) bool { return bytes.Equal(c.Topic, t) }) {
-			continue
-		}
-		c := copyOf(p, r.Stamps, spare)
-		if c.Saved {
-			spare -= len(c.Payload) + len(c.Properties)
-		}
-		controls = append(controls, c)
-	}
-	return controls
-}
-
 // send puts the tombstone on the wire, once, and looks what became of it.
 func (r *run) send(ctx context.Context, base *Baseline) {
 	out, err := tombstone(r.op.Topic, r.guard)
@@ -370,8 +220,8 @@ func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
 		s.blind, s.left = "the program was left while the topic was being read back", true
 	case s.blind == "" && s.look.ClientID == s.receipt.ClientID:
 		s.blind = "the observer had the client id of the sender: it is no separate observer"
-	case s.blind == "" && s.look.User != base.Looks[0].User:
-		s.blind = fmt.Sprintf("the observer's login was %s before and %s after", userName(base.Looks[0].User), userName(s.look.User))
+	case s.blind == "" && s.look.User != r.reader:
+		s.blind = fmt.Sprintf("the observer's login was %s before and %s after", userName(r.reader), userName(s.look.User))
 	}
 	r.tell(r.op.ID, StepReadBack, controlsText(s.controls))
 	return looks

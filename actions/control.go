@@ -91,13 +91,13 @@ func kin(topic, other []byte) kinship {
 	return distant
 }
 
-// SelectControls chooses at most max topics (MaxControls when max is 0) to be read before and after a clear of topic:
+// SelectControls chooses some topics, as many as most says (0 = MaxControls) to be read before and after a clear of topic:
 // those above it, its children and its siblings, and others only where there are fewer than three of these. Topics
 // that are quiet and never expire come first; topics that will run out soon, that the broker owns, or that cannot be a
 // subscription are left out. The order of the result is the order of choice. now is Unix ms.
-func SelectControls(topic []byte, near []Candidate, now int64, max int) [][]byte {
-	if max <= 0 || max > MaxControls {
-		max = MaxControls
+func SelectControls(topic []byte, near []Candidate, now int64, most int) [][]byte {
+	if most <= 0 || most > MaxControls {
+		most = MaxControls
 	}
 	var groups [distant + 1][]Candidate
 	for _, c := range near {
@@ -110,26 +110,29 @@ func SelectControls(topic []byte, near []Candidate, now int64, max int) [][]byte
 		k := kin(topic, c.Topic)
 		groups[k] = append(groups[k], c)
 	}
-	for k := range groups {
+	order := func(k kinship) {
 		slices.SortStableFunc(groups[k], func(a, b Candidate) int {
 			return cmp.Or(cmp.Compare(a.rank(now), b.rank(now)), cmp.Compare(len(a.Topic), len(b.Topic)), bytes.Compare(a.Topic, b.Topic))
 		})
 	}
+	order(child)
+	order(sibling)
 	slices.SortStableFunc(groups[above], func(a, b Candidate) int { return cmp.Compare(len(b.Topic), len(a.Topic)) })
-	chosen := make([][]byte, 0, max)
+	chosen := make([][]byte, 0, most)
 	take := func(g []Candidate, n int) []Candidate {
-		n = min(n, len(g), max-len(chosen))
+		n = min(n, len(g), most-len(chosen))
 		for _, c := range g[:n] {
 			chosen = append(chosen, c.Topic)
 		}
 		return g[n:]
 	}
-	take(groups[above], max)
-	half := (max - len(chosen) + 1) / 2
+	take(groups[above], most)
+	half := (most - len(chosen) + 1) / 2
 	children := take(groups[child], half)
-	take(groups[sibling], max)
-	take(children, max)
+	take(groups[sibling], most)
+	take(children, most)
 	if len(chosen) < 3 {
+		order(distant) // may be the whole store: only where it is needed
 		take(groups[distant], 3-len(chosen))
 	}
 	return chosen

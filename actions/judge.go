@@ -63,6 +63,9 @@ func (s sent) afterTombstone(topic []byte, out *Outcome) []inventory.Publication
 			continue
 		}
 		if len(p.Payload) == 0 {
+			if out.Echo && len(after) > 0 {
+				out.Notes = append(out.Notes, "it was written after the clear and somebody emptied it again: a writer is alive")
+			}
 			out.Echo, after = true, nil
 			continue
 		}

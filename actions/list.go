@@ -64,8 +64,10 @@ func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) 
 	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20)
 	var long []byte
 	for i := 0; ; i++ {
-		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if i%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 		}
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -88,7 +90,7 @@ func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) 
 				return err
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		return fmt.Errorf("read record: %w", err)
@@ -133,72 +135,92 @@ type brief struct {
 // List reads the record and returns every operation in it. With a large record it takes a while, so it is not for the
 // goroutine that reads keys; ctx ends it. Damaged lines never stop it.
 func (d *Desk) List(ctx context.Context) (Listed, error) {
-	var all Listed
-	ops := map[string]*Operation{} // only what the fold of a summary needs
-	var order []*Operation
-	summaries := map[string]*Summary{}
+	w := lister{ops: map[string]*listed{}}
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
-		if id, ok := baselineOf(line); ok && whole {
-			all.Lines++
-			if op := ops[id]; op != nil {
-				op.Baseline = &Baseline{}
-			}
-			return nil
-		}
-		var b brief
-		if _, _, ok := readPrefix(line); !whole || !ok || json.Unmarshal(line, &b) != nil {
-			all.Skipped++
-			return nil
-		}
-		all.Lines++
-		id := b.Operation
-		switch {
-		case b.Intent != nil:
-			op := &Operation{ID: id, Topic: b.Intent.Topic, Begun: b.At}
-			ops[id], order = op, append(order, op)
-			summaries[id] = &Summary{ID: id, Topic: b.Intent.Topic, Begun: b.At, Owner: b.Intent.Entry.Owner, By: b.Intent.Entry.By,
-				Broker: b.Intent.Broker, Provisional: len(b.Intent.Provisional) > 0, LastAt: b.At}
-			return nil
-		case b.UndoIntent != nil:
-			if op := ops[b.UndoIntent.Of]; op != nil {
-				op.Undos = append(op.Undos, Undo{ID: id, Begun: b.At, Intent: UndoIntent{Topic: b.UndoIntent.Topic}})
-			}
-			return nil
-		case b.UndoOutcome != nil:
-			id = b.UndoOutcome.Of
-		}
-		op, s := ops[id], summaries[id]
-		if op == nil {
-			return nil // a segment line, or a line whose intent was lost
-		}
-		s.LastAt = b.At
-		switch {
-		case b.Outcome != nil:
-			op.Outcome, s.Sentence = &Outcome{Verdict: b.Outcome.Verdict, Sentence: b.Outcome.Sentence}, b.Outcome.Sentence
-		case b.Later != nil:
-			op.Later = append(op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return, Controls: b.Later.Controls}})
-			s.Sentence = b.Later.Sentence
-		case b.UndoOutcome != nil:
-			op.endUndo(b.Operation, &UndoOutcome{Result: b.UndoOutcome.Result}, b.At)
-			s.Sentence = b.UndoOutcome.Sentence
+		if whole && w.take(line) {
+			w.all.Lines++
+		} else {
+			w.all.Skipped++
 		}
 		return nil
 	})
 	if err != nil {
-		return all, err
+		return w.all, err
 	}
-	for _, op := range order {
-		s := summaries[op.ID]
-		s.Verdict, s.Open, s.SentNothing = op.Verdict(), op.Open(), op.Open() && op.Baseline == nil
-		if s.Open && s.Sentence == "" {
-			s.Sentence = op.Sentence()
+	for _, l := range w.order {
+		w.all.Operations = append(w.all.Operations, l.summary())
+	}
+	return w.all, nil
+}
+
+// listed is an operation with as much of it as a summary needs.
+type listed struct {
+	Summary
+	op Operation
+}
+
+type lister struct {
+	all   Listed
+	ops   map[string]*listed
+	order []*listed
+}
+
+// take reads one line and reports whether it is one of a record.
+func (w *lister) take(line []byte) bool {
+	if id, ok := baselineOf(line); ok {
+		if l := w.ops[id]; l != nil {
+			l.op.Baseline = &Baseline{}
 		}
-		s.Restored = slices.ContainsFunc(op.Undos, func(u Undo) bool {
-			return bytes.Equal(u.Intent.Topic, op.Topic) && u.Outcome != nil && u.Outcome.Result == Restored
-		})
-		all.Operations = append(all.Operations, *s)
+		return true
 	}
-	return all, nil
+	var b brief
+	if _, _, ok := readPrefix(line); !ok || json.Unmarshal(line, &b) != nil {
+		return false
+	}
+	if i := b.Intent; i != nil {
+		l := &listed{op: Operation{ID: b.Operation, Topic: i.Topic, Begun: b.At}, Summary: Summary{ID: b.Operation, Topic: i.Topic, Begun: b.At,
+			Owner: i.Entry.Owner, By: i.Entry.By, Broker: i.Broker, Provisional: len(i.Provisional) > 0, LastAt: b.At}}
+		w.ops[b.Operation], w.order = l, append(w.order, l)
+		return true
+	}
+	of := b.Operation
+	switch {
+	case b.UndoIntent != nil:
+		of = b.UndoIntent.Of
+	case b.UndoOutcome != nil:
+		of = b.UndoOutcome.Of
+	}
+	l := w.ops[of]
+	if l == nil {
+		return true // a segment line, or a line whose intent was lost
+	}
+	l.LastAt = b.At
+	switch {
+	case b.Outcome != nil:
+		l.op.Outcome, l.Sentence = &Outcome{Verdict: b.Outcome.Verdict}, b.Outcome.Sentence
+	case b.Later != nil:
+		l.op.Later = append(l.op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return, Controls: b.Later.Controls}})
+		l.Sentence = b.Later.Sentence
+	case b.UndoIntent != nil:
+		l.op.Undos = append(l.op.Undos, Undo{ID: b.Operation, Begun: b.At, Intent: UndoIntent{Topic: b.UndoIntent.Topic}})
+	case b.UndoOutcome != nil:
+		l.op.endUndo(b.Operation, &UndoOutcome{Result: b.UndoOutcome.Result}, b.At)
+		l.Sentence = b.UndoOutcome.Sentence
+	}
+	return true
+}
+
+func (l *listed) summary() Summary {
+	s := l.Summary
+	s.Verdict, s.Open = l.op.Verdict(), l.op.Open()
+	s.SentNothing = s.Open && l.op.Baseline == nil
+	if s.Sentence == "" {
+		s.Sentence = l.op.Sentence()
+	}
+	s.Restored = slices.ContainsFunc(l.op.Undos, func(u Undo) bool {
+		return bytes.Equal(u.Intent.Topic, l.op.Topic) && u.Outcome != nil && u.Outcome.Result == Restored
+	})
+	return s
 }
 
 // baselineOf returns the operation of a baseline line without reading its payloads. Kind, time and operation stand right
@@ -233,11 +255,9 @@ func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
 			return nil
 		}
 		l, err := decodeLine(line)
-		if err != nil {
-			broken = err
-			return nil
-		}
 		switch {
+		case err != nil:
+			broken = err
 		case l.Operation == id:
 			op.fold(l)
 		case l.UndoIntent != nil && l.UndoIntent.Of == id:

@@ -37,3 +37,11 @@ func syncDir(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// keepOwner gives f the owner of the file it replaces: under sudo a person's file stays theirs. Who may not do that
+// owns both already, or does without.
+func keepOwner(f *os.File, old os.FileInfo) {
+	if s, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(s.Uid), int(s.Gid))
+	}
+}

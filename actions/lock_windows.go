@@ -27,3 +27,6 @@ func openLocked(path string) (*os.File, error) {
 
 // syncDir does nothing: Windows keeps names by itself.
 func syncDir(string) error { return nil }
+
+// keepOwner does nothing: Windows files take their rights from the folder.
+func keepOwner(*os.File, os.FileInfo) {}

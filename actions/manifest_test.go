@@ -139,7 +139,7 @@ disposition = "hold"
 func TestManifestErrorsNameTheLine(t *testing.T) {
 	head := "version = 1\n[broker]\nurl = 'mqtt://x'\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"an unknown key at the top", "versoin = 1\n", `line 1: key versoin is not known at the top of the file`},
+		{"an unknown key at the top", "versio = 1\n", `line 1: key versio is not known at the top of the file`},
 		{"an unknown key in a topic", head + "[[topic]]\ntopic='a'\nowners='x'\n", `line 6: key owners is not known in [topic]`},
 		{"an unknown key of a writer", head + "[[topic]]\ntopic='a'\n[[topic.writer]]\nname='w'\nwil='none'\n", `line 8: key wil is not known in [topic.writer]`},
 		{"an unknown table", head + "[[topics]]\n", `line 4: table topics is not known`},
@@ -359,9 +359,10 @@ func comments(m *Manifest) []string {
 			add(s.header[i:])
 		}
 		for _, n := range s.nodes {
-			if n.kind == commentNode {
+			switch n.kind {
+			case commentNode:
 				add(n.raw)
-			} else if n.kind == pairNode {
+			case pairNode:
 				if i := strings.IndexByte(n.raw[n.to:], '#'); i >= 0 {
 					add(n.raw[n.to+i:])
 				}

@@ -128,7 +128,7 @@ func (op Operation) Provisional() []string {
 // Sentence says how the operation stands, in plain words that are safe for a terminal.
 func (op Operation) Sentence() string {
 	name := Quote(op.Topic)
-	s := ""
+	var s string
 	switch {
 	case op.Outcome != nil:
 		s = op.Outcome.Sentence

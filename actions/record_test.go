@@ -380,6 +380,36 @@ func TestRecordIsForTheOwnerAlone(t *testing.T) {
 	}
 }
 
+func TestManifestKeepsItsModeAndItsLink(t *testing.T) {
+	b := newBench(t)
+	dir := b.store.(*Dir).path
+	file := filepath.Join(dir, "real.toml")
+	if err := os.Rename(filepath.Join(dir, "home.toml"), file); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(file, 0o640), os.Symlink("real.toml", filepath.Join(dir, "home.toml"))); err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.desk.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.approve(m, neighbour)
+	if err := b.desk.Save(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	link, err := os.Lstat(filepath.Join(dir, "home.toml"))
+	if err != nil || link.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v (%v)", link, err)
+	}
+	if i, err := os.Stat(file); err != nil || i.Mode().Perm() != 0o640 {
+		t.Errorf("the file has mode %v (%v)", i.Mode(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".real*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestRecordLinesLongerThanAnyBuffer(t *testing.T) {
 	b := newBench(t)
 	big := strings.Repeat("x", 3<<20)

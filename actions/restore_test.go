@@ -77,7 +77,7 @@ func TestUndoPutsBackBytesQoSPropertiesAndWhatRemainsOfTheExpiry(t *testing.T) {
 			t.Errorf("QoS %d: the record says %+v (%v)", qos, op.Undos, err)
 		}
 		// What was restored by us has not come back.
-		if later, err := b.clearer.Recheck(t.Context(), op.ID, ""); err != nil || later.Found != Present {
+		if later, err := b.clearer.Recheck(t.Context(), op.ID, ""); err != nil || later.Found != Present || later.Return != nil {
 			t.Errorf("%s (%v)", later.Sentence, err)
 		}
 		if l, err := b.desk.List(t.Context()); err != nil || !l.Operations[0].Restored || l.Operations[0].Verdict != ClearedVerified {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -19,8 +18,8 @@ type Store interface {
 	Open(name string) (ReadFile, error)
 	// Append opens a file for writing at its end; a new one is made with mode 0600, and its name is synced.
 	Append(name string) (AppendFile, error)
-	// Replace makes content the whole of the file, or leaves the old one: written beside it with mode 0600, synced,
-	// renamed, and the name synced.
+	// Replace makes content the whole of the file, or leaves the old one: written beside it, synced, renamed, and the
+	// name synced. A new file has mode 0600; one that was there keeps its mode and, where that is allowed, its owner.
 	Replace(name string, content []byte) error
 	// TryLock takes the lock of the named file for this process, or returns an error that is ErrLocked and says who
 	// has it. It does not wait. The lock goes with the process.
@@ -123,6 +122,10 @@ func (d *Dir) Replace(name string, content []byte) (err error) {
 		}
 	}()
 	_, err = f.Write(content)
+	if old, statErr := os.Stat(path); err == nil && statErr == nil {
+		err = f.Chmod(old.Mode().Perm())
+		keepOwner(f, old)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -172,9 +175,17 @@ func readAll(s Store, name string) (_ []byte, err error) {
 		return nil, err
 	}
 	b := make([]byte, size)
-	n, err := f.ReadAt(b, 0)
-	if err == io.EOF {
-		err = nil
+	return b, readAt(f, b, 0)
+}
+
+// readAt fills b from offset on; a file that ends before is an error.
+func readAt(f ReadFile, b []byte, offset int64) error {
+	n, err := f.ReadAt(b, offset)
+	if n == len(b) {
+		return nil
 	}
-	return slices.Clip(b[:n]), err
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

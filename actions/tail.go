@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -141,7 +140,7 @@ func (d *Desk) readEnd(number int, t *tail, prev *string) (found bool, err error
 	}
 	if last && end < size {
 		b := make([]byte, size-end)
-		if _, err := f.ReadAt(b, end); err != nil && err != io.EOF {
+		if err := readAt(f, b, end); err != nil {
 			return false, err
 		}
 		t.hurt = Damage{Bytes: size - end, SHA256: digest(b)}
@@ -154,7 +153,7 @@ func (d *Desk) readEnd(number int, t *tail, prev *string) (found bool, err error
 			return false, err
 		}
 		line := make([]byte, end-1-start)
-		if _, err := f.ReadAt(line, start); err != nil && err != io.EOF {
+		if err := readAt(f, line, start); err != nil {
 			return false, err
 		}
 		if t.hash == noDigest {
@@ -209,7 +208,7 @@ func (d *Desk) holdsLine(t tail, h Head) (yes bool, err error) {
 		}
 		if n == h.Lines {
 			line := make([]byte, end-1-start)
-			if _, err := f.ReadAt(line, start); err != nil && err != io.EOF {
+			if err := readAt(f, line, start); err != nil {
 				return false, fmt.Errorf("read record: %w", err)
 			}
 			return digest(line) == h.SHA256, nil
@@ -224,7 +223,7 @@ func lastLineEnd(f ReadFile, end int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for end > 0 {
 		n := min(int64(len(buf)), end)
-		if _, err := f.ReadAt(buf[:n], end-n); err != nil && err != io.EOF {
+		if err := readAt(f, buf[:n], end-n); err != nil {
 			return 0, err
 		}
 		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {

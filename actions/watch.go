@@ -35,6 +35,9 @@ func (c *Clearer) Window() time.Duration { return c.Bounds.orDefaults().Window }
 // record as a line of its own and returned. The error tells what could not be written. It sends nothing and may run
 // beside another Clear.
 func (c *Clearer) WatchReturn(ctx context.Context, op Operation, until time.Time) (Later, error) {
+	if op.ID == "" {
+		return Later{}, errors.New("watch for a return: the operation was never begun")
+	}
 	w := &watcher{Clearer: c, op: op, later: Later{From: c.Now().UTC()}}
 	w.watch(ctx, until)
 	return w.record(ctx, LineWatch)
@@ -184,7 +187,8 @@ func (w *watcher) lookAgain(ctx context.Context, role string) {
 	default:
 		c := copyOf(p, w.Stamps, -1)
 		w.later.Found, w.later.Now = Present, &c
-		if w.op.Outcome != nil && w.op.Verdict().Accepted() {
+		// What we put back ourselves did not come back.
+		if _, ours := w.op.restored(); !ours && w.op.Verdict().Accepted() {
 			w.later.Return = &Return{AfterMS: max(0, look.To.Sub(w.since()).Milliseconds()), Same: c.Fingerprint == w.approved(), Fingerprint: c.Fingerprint}
 			if first, ok := w.firstLive(); ok {
 				w.later.Return.At = time.UnixMilli(first.ReceivedAt).UTC()
@@ -209,9 +213,6 @@ func (w *watcher) record(ctx context.Context, kind LineKind) (Later, error) {
 	w.later.Until = w.Now().UTC()
 	w.later.Sentence = w.later.sentence(w.op.Topic)
 	later := w.later
-	if w.op.ID == "" {
-		return later, errors.New("write record: the operation was never begun")
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	_, err := w.Desk.append(ctx, func(int64) Line {

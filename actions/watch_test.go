@@ -32,35 +32,35 @@ func TestWatchForAReturn(t *testing.T) {
 		{"a message without RETAIN is no return", time.Second, func(b *bench) { b.publish(live("x")) }, ClearedVerified, "was not observed", time.Minute},
 		{"a broker that does not show RETAIN", time.Second, func(b *bench) {
 			b.publish(live(ownPayload))
-			b.lab.mu.Lock()
+			b.mu.Lock()
 			b.lab.store[own] = retained(own, ownPayload)
-			b.lab.mu.Unlock()
+			b.mu.Unlock()
 			b.publish(live(ownPayload))
 		}, CameBack, "came back after 1.0 s with the same value", time.Second},
 		{"somebody sends another empty message", time.Second, func(b *bench) { b.publish(retained(own, "")) }, ClearedVerified, "was not observed", time.Minute},
 		{"nobody saw it come", time.Second, func(b *bench) {
-			b.lab.mu.Lock()
-			defer b.lab.mu.Unlock()
+			b.mu.Lock()
+			defer b.mu.Unlock()
 			b.lab.store[own] = retained(own, ownPayload)
 		}, CameBack, "came back with the same value within 1m0s", time.Minute},
 		{"the observer is lost", time.Second, func(b *bench) {
-			b.lab.mu.Lock()
-			defer b.lab.mu.Unlock()
-			for _, w := range b.lab.seen {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for _, w := range b.seen {
 				w.lost = true
 				close(w.wake)
 			}
 		}, ClearedVerified, "the observer was lost", time.Second},
 		{"a neighbour goes", time.Second, func(b *bench) {
-			b.lab.mu.Lock()
-			defer b.lab.mu.Unlock()
+			b.mu.Lock()
+			defer b.mu.Unlock()
 			delete(b.lab.store, parent)
 		}, Collateral, `1 lost ("lab/retire/device07")`, time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.lab.started = time.Now()
+				b.started = time.Now()
 				op := b.clear()
 				if op.Verdict() != ClearedVerified {
 					t.Fatal(op.Sentence())
@@ -104,7 +104,7 @@ func TestWatchShowsWhatCameBeforeItBegan(t *testing.T) {
 func TestWatchThatIsLeftIsWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.lab.started = time.Now()
+		b.started = time.Now()
 		op := b.clear()
 		ctx, leave := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Second, leave)
@@ -121,7 +121,7 @@ func TestWatchThatIsLeftIsWrittenDown(t *testing.T) {
 func TestWatchRunsBesideTheNextClear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.lab.started = time.Now()
+		b.started = time.Now()
 		m, err := b.desk.Manifest()
 		if err != nil {
 			t.Fatal(err)
