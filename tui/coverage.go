@@ -93,6 +93,11 @@ func (m *model) writeCoverage(w *writer) {
 	const label = 20
 	seen := counted(c.Seen, "retained topic")
 	switch {
+	case c.Claim == inventory.Scanning:
+		seen = counted(m.sum.Topics, "retained topic") + " so far"
+		if m.link.ScanOf > 0 {
+			seen += ", of " + number(m.link.ScanOf) + " expected"
+		}
 	case c.Known < 0:
 		seen += "; the broker does not tell how many it holds"
 	default:

@@ -74,7 +74,11 @@ func (m *model) drawTopics() {
 	if l.wide {
 		width-- // a cell between the last column and the wall
 	}
-	c := columnsFor(width)
+	least := leastTopic
+	if m.list.spec.Tree {
+		least = leastLevel
+	}
+	c := columnsFor(width, least, !m.list.spec.Tree && m.list.spec.Sort == inventory.BySize)
 	var empty []pageLine
 	if len(m.list.rows) == 0 {
 		empty = prose(p, m.emptyWords(), l.list-2, 1)

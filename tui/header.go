@@ -40,7 +40,7 @@ func (m *model) drawHeader() {
 func (m *model) drawWhere() {
 	p := &m.pen
 	word, state, style := m.state()
-	w := len(state) + 1 + len(word) + 1 // ASCII but for the glyph, which is one cell
+	w := 1 + 1 + len(state) // the sign is one cell, the words are ASCII
 	p.to(1)
 	all := []fact{{text: "retainscope", style: p.pal.strong, rank: 2}}
 	if m.link.URL != "" {
@@ -58,7 +58,7 @@ func (m *model) drawWhere() {
 	if m.link.User != "" {
 		all = append(all, fact{text: "as " + m.link.User, rank: 5, wire: true})
 	}
-	end := m.lay.w - w - 3
+	end := m.lay.w - w - 3 // two cells between, one at the edge
 	p.facts(all, max(end-p.x, 8), 2, "")
 	p.to(m.lay.w - w - 1)
 	p.sayIn(style, word+" "+state)
@@ -205,8 +205,8 @@ func (m *model) drawProgress() {
 		p.say(" so far")
 	}
 	rest := m.link.Progress
-	if rest == "" {
-		rest = m.cov.Rule
+	if rest == "" || rest == "scanning" {
+		rest = m.cov.Rule // what it waits for
 	}
 	if rest != "" {
 		p.say(": ")

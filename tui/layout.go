@@ -73,14 +73,19 @@ type columns struct {
 // markWidth is the cursor sign and the sign for a row that wants to be looked at.
 const markWidth = 3
 
+// The least cells of the topic column: a flat list shows whole topics, a tree one level a row.
+const (
+	leastLevel = 24
+	leastTopic = 33
+)
+
 // gap is what stands between two columns.
 const gap = 2
 
-// columnsFor divides w cells. The topic gets what is left, at least 24 where there is any choice; the bar goes first,
-// then size, seen live and reading.
-func columnsFor(w int) columns {
+// columnsFor divides w cells. The topic gets what is left, at least so many as asked for where there is any choice: the
+// bar goes first, then size, seen live and reading, unless the size is what the rows are sorted by.
+func columnsFor(w, least int, bySize bool) columns {
 	const (
-		least    = 24
 		expiryW  = 10
 		liveW    = 10
 		sizeW    = sizeNumber + 1 // with room for the sign of a cut
@@ -92,7 +97,7 @@ func columnsFor(w int) columns {
 	c := columns{topic: markWidth, expiryW: expiryW}
 	left := w - markWidth - gap - expiryW
 	give := func(width *int, want int) {
-		if more := want - *width; left-more-gap >= least {
+		if more := want - *width; more > 0 && left-more-gap >= least {
 			if *width == 0 {
 				left -= gap
 			}
@@ -101,6 +106,9 @@ func columnsFor(w int) columns {
 		}
 	}
 	give(&c.readingW, readingW)
+	if bySize {
+		give(&c.sizeW, sizeW)
+	}
 	give(&c.liveW, liveW)
 	give(&c.sizeW, sizeW)
 	give(&c.barW, barW)
