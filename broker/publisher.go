@@ -29,9 +29,10 @@ const (
 type PublisherConfig struct {
 	Config
 	// Identity is the Client Identifier of every connection of this publisher. A server ends an older connection with
-	// the same one, and publishes its will, before it accepts the newer: so a will that is late cannot overwrite what the
-	// newer connection says. Two publishers that run at the same time must have different ones. Empty means
-	// Config.ClientID with a random suffix, made once.
+	// the same one, publishes its will and reads nothing more from it before it accepts the newer: so neither a will that is
+	// late nor a message still under way can overwrite what the newer connection says. Two publishers that run at the same
+	// time must have different ones; one that is started again should have the same. Empty means Config.ClientID with a
+	// random suffix, made once.
 	Identity string
 	// Interval is the Message Expiry Interval of every retained publish and of the last will, in seconds: LeastInterval to
 	// 4 294 967 295; 0 means DefaultInterval.
