@@ -111,24 +111,21 @@ func (inv *Inventory) tied(ctx context.Context, s Spec, key uint64, n int) ([]ui
 	return ids, nil
 }
 
-// selectDeadlines is add for the records from id to end, ordered by their end.
+// selectDeadlines is add for the records from id to end, ordered by their end. A record itself is looked at only where
+// its deadline does not say enough: without one it may be a free one, and where the broker adds intervals of its own
+// a slot may be ordered as one that has none although it has a deadline.
 func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
-	all := sel.desc && inv.stamps
 	for id < end {
 		slab := inv.records.slabs[id>>recordShift]
 		stop := min(end, (id>>recordShift+1)<<recordShift)
 		for ; id < stop; id++ {
 			i := id & (recordChunk - 1)
 			key := uint64(slab.deadline[i])
-			if key == 0 {
-				key = neverEnds
+			if key != 0 && !inv.stamps {
+				sel.add(key, id)
+				continue
 			}
-			if sel.desc {
-				key = ^key
-			}
-			// Most are beyond the limit, and then the record need not be looked at. A slot whose end is the broker's
-			// own has one here but is ordered as one that has none.
-			if key > sel.limit && !all {
+			if !sel.desc && sel.limit < neverEnds && key == 0 {
 				continue
 			}
 			if rec := &slab.records[i]; rec.flags&flagHeld != 0 {
@@ -144,7 +141,6 @@ type selection struct {
 	desc  bool
 	limit uint64 // keys above it are not among the first
 	kept  []selected
-	cut   bool // some were dropped
 }
 
 type selected struct {
@@ -157,7 +153,6 @@ func (s *selection) add(key uint64, id uint32) {
 		key = ^key
 	}
 	if key > s.limit {
-		s.cut = true
 		return
 	}
 	s.kept = append(s.kept, selected{key: key, id: id})
@@ -179,7 +174,6 @@ func (s *selection) shrink() {
 	if len(s.kept) > headRows {
 		s.kept = s.kept[:headRows]
 		s.limit = s.kept[headRows-1].key
-		s.cut = true
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 const (
 	narrowLevel = 2048
 	inlineKids  = 256
+	fewKids     = 16 // are put in one by one
 )
 
 // orderOf returns the order of the children of a level as far as it goes, nil when it has none.
@@ -53,6 +54,15 @@ func (t *tree) install(parent, id uint32) {
 	t.orderOf(parent).insert(id, func(other uint32) int { return compareTopics(t.name(other), name) })
 }
 
+// takeKid takes the first waiting child out of its chain.
+func (t *tree) takeKid(b *branch) uint32 {
+	kid := b.waiting - 1
+	t.unchain(b, kid)
+	t.node(kid).flags |= nodePlaced | nodeTaken
+	t.chain(&b.placed, kid)
+	return kid
+}
+
 // takeKids takes at most n waiting children out of the chain of a level and appends them to entries.
 func (s *store) takeKids(id uint32, n int, v *views, entries []entry) []entry {
 	t := &s.tree
@@ -62,11 +72,8 @@ func (s *store) takeKids(id uint32, n int, v *views, entries []entry) []entry {
 	}
 	b := t.below(nd.branch)
 	for ; n > 0 && b.waiting != 0; n-- {
-		kid := b.waiting - 1
-		t.unchain(b, kid)
+		kid := t.takeKid(b)
 		k := t.node(kid)
-		k.flags |= nodePlaced | nodeTaken
-		t.chain(&b.placed, kid)
 		entries = append(entries, v.note(&s.arena, kid, 0, s.records.at(k.named).topic, int(k.off), int(k.n)))
 	}
 	return entries
@@ -85,6 +92,12 @@ func (s *store) orderKids(id uint32) *order {
 	n := int(b.late)
 	if b.kids > narrowLevel {
 		n = min(n, inlineKids)
+	}
+	if n <= fewKids {
+		for ; n > 0; n-- {
+			s.tree.install(id, s.tree.takeKid(b))
+		}
+		return o
 	}
 	var v views
 	entries := s.takeKids(id, n, &v, make([]entry, 0, n))

@@ -25,8 +25,8 @@ type viewOf struct {
 
 // note returns an entry for n bytes of the topic at p from skip on. Call it with the lock held.
 func (v *views) note(a *arena, id, gen uint32, p place, skip, n int) entry {
-	for int(p.chunk) >= len(v.of) {
-		v.of = append(v.of, viewOf{})
+	if int(p.chunk) >= len(v.of) {
+		v.of = append(v.of, make([]viewOf, len(a.chunks)-len(v.of))...)
 	}
 	o := &v.of[p.chunk]
 	c := a.chunks[p.chunk]
