@@ -65,7 +65,7 @@ func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack,
 // refused says what a reason code of 0x80 and above means for the one who connects.
 //
 // Source: MQTT 5, 3.2.2.2.
-func refused(cfg Config, a address, code byte, reason, reference string) error {
+func refused(cfg Config, a address, code byte, reason, reference string) *ConnectError {
 	e := &ConnectError{Stage: StageRefused, Code: code, Reason: reason}
 	who := "the connection"
 	if code == 0x86 || code == 0x87 || code == 0x8C {
@@ -90,7 +90,7 @@ func refused(cfg Config, a address, code byte, reason, reference string) error {
 func refusedAs311(cfg Config, a address, old *v3Connack) error {
 	code, ok := map[byte]byte{2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87}[old.code]
 	if ok {
-		e := refused(cfg, a, code, "", "").(*ConnectError)
+		e := refused(cfg, a, code, "", "")
 		e.Err = old
 		return e
 	}

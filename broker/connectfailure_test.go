@@ -25,9 +25,14 @@ import (
 
 const secret = "pa55w0rd"
 
-// wantFailure fails the test unless err is a ConnectError of the stage with the words in it, in one plain sentence
+func wantFailure(t *testing.T, err error, stage Stage, words ...string) {
+	t.Helper()
+	_ = failureOf(t, err, stage, words...)
+}
+
+// failureOf fails the test unless err is a ConnectError of the stage with the words in it, in one plain sentence
 // without the password.
-func wantFailure(t *testing.T, err error, stage Stage, words ...string) *ConnectError {
+func failureOf(t *testing.T, err error, stage Stage, words ...string) *ConnectError {
 	t.Helper()
 	var failure *ConnectError
 	if !errors.As(err, &failure) {
@@ -186,7 +191,7 @@ func TestTheWrongKindOfPortIsNamed(t *testing.T) {
 		"secure WebSocket to a plain port": {at("wss", wsPort), StageTLS, "HTTP server without TLS", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			failure := wantFailure(t, dialFails(t, Config{URL: c.url, Insecure: true}), c.stage, c.word)
+			failure := failureOf(t, dialFails(t, Config{URL: c.url, Insecure: true}), c.stage, c.word)
 			if (failure.Hint != "") != c.hint {
 				t.Errorf("hint %q", failure.Hint)
 			}
@@ -196,7 +201,7 @@ func TestTheWrongKindOfPortIsNamed(t *testing.T) {
 
 func TestABrokerWithoutMQTT5GetsTheHint(t *testing.T) {
 	t.Run("aedes", func(t *testing.T) {
-		failure := wantFailure(t, dialFails(t, Config{URL: testbroker.StartAedes(t)}), StageRefused, "MQTT 3.1.1")
+		failure := failureOf(t, dialFails(t, Config{URL: testbroker.StartAedes(t)}), StageRefused, "MQTT 3.1.1")
 		if !strings.Contains(failure.Hint, "protocol_version") || failure.Code != 0x84 {
 			t.Errorf("%+v", failure)
 		}
@@ -221,7 +226,7 @@ func TestABrokerWithoutMQTT5GetsTheHint(t *testing.T) {
 				_, _ = nc.Read(make([]byte, 4096))
 				_, _ = nc.Write(c.answer)
 			})
-			failure := wantFailure(t, dialFails(t, Config{URL: url}), c.stage, c.word)
+			failure := failureOf(t, dialFails(t, Config{URL: url}), c.stage, c.word)
 			if failure.Code != c.code || (failure.Hint != "") != c.hint {
 				t.Errorf("code 0x%02X, hint %q", failure.Code, failure.Hint)
 			}
@@ -256,7 +261,7 @@ func TestARefusalIsSaidWithItsCodeAndReason(t *testing.T) {
 				cfg := server.config()
 				cfg.User, cfg.Password = c.user, secret
 				_, err := Dial(t.Context(), cfg, new(sink).deliver, inventory.Replay)
-				failure := wantFailure(t, err, StageRefused, c.words...)
+				failure := failureOf(t, err, StageRefused, c.words...)
 				if failure.Code != c.code || failure.Hint != "" {
 					t.Errorf("%+v", failure)
 				}
@@ -275,7 +280,7 @@ func TestMosquittoRefusesAWrongPassword(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	b := testbroker.Start(t, testbroker.Config{Lines: []string{"password_file " + passwords}, NoAnonymous: true})
-	failure := wantFailure(t, dialFails(t, Config{URL: b.URL()}), StageRefused, `"bob"`, "Not authorized (0x87)")
+	failure := failureOf(t, dialFails(t, Config{URL: b.URL()}), StageRefused, `"bob"`, "Not authorized (0x87)")
 	if failure.Hint != "" {
 		t.Errorf("hint %q", failure.Hint)
 	}

@@ -26,7 +26,7 @@ func checkControl(first byte, body []byte, opened bool) fault {
 		if len(body) < 2 {
 			return malformed("it ends inside its packet identifier")
 		}
-		_, codes, f := checkBlock(t, body[2:])
+		codes, f := checkBlock(t, body[2:])
 		if f.code == 0 && len(codes) == 0 {
 			return protocolError("no reason code")
 		}
@@ -92,23 +92,23 @@ func checkType(first byte, opened bool) fault {
 
 // checkTail checks a property block that must reach to the end of its packet.
 func checkTail(t byte, b []byte) fault {
-	_, rest, f := checkBlock(t, b)
+	rest, f := checkBlock(t, b)
 	if f.code == 0 && len(rest) != 0 {
 		return malformed("more bytes than its properties take")
 	}
 	return f
 }
 
-// checkBlock checks the property block at the start of b and returns it and what follows.
-func checkBlock(t byte, b []byte) (props, rest []byte, f fault) {
-	props, rest, f = block(b)
+// checkBlock checks the property block at the start of b and returns what follows it.
+func checkBlock(t byte, b []byte) ([]byte, fault) {
+	props, rest, f := block(b)
 	var seen uint64
 	for at := 0; f.code == 0 && at < len(props); {
 		var size int
 		_, size, f = propertyAt(props[at:], t, &seen)
 		at += size
 	}
-	return props, rest, f
+	return rest, f
 }
 
 // reasonString returns the Reason String of a checked property block, as received, or nothing.

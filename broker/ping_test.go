@@ -99,8 +99,8 @@ func TestFencesAreAnsweredInTurn(t *testing.T) {
 		answer <- struct{}{} // answers the one that was given up
 		synctest.Wait()
 		select {
-		case <-second:
-			t.Fatal("a fence took the answer to an earlier one")
+		case err := <-second:
+			t.Fatalf("a fence took the answer to an earlier one: %v", err)
 		default:
 		}
 		answer <- struct{}{}
@@ -108,8 +108,8 @@ func TestFencesAreAnsweredInTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		select {
-		case <-third:
-			t.Fatal("one answer ended two fences")
+		case err := <-third:
+			t.Fatalf("one answer ended two fences: %v", err)
 		default:
 		}
 		answer <- struct{}{}

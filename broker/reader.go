@@ -2,9 +2,7 @@ package broker
 
 // The goroutine that only reads: socket to read-ahead, with a nap where the stream is thin.
 
-import (
-	"time"
-)
+import "time"
 
 const (
 	// burstRead is the size from which on a read counts as part of a burst: then nothing is waited for.
@@ -58,7 +56,7 @@ func (c *Conn) readLoop() {
 			return
 		}
 		if nap := c.pace.after(c.t.socket, len(room), time.Since(before)); nap > 0 {
-			time.Sleep(nap)
+			time.Sleep(nap) //nolint:forbidigo // there is no condition to wait for: it lets packets gather
 		}
 	}
 }

@@ -42,6 +42,9 @@ func (t *transport) startWebSocket(ctx context.Context, a address) error {
 		ReadBufferSize: socketBuffer, WriteBufferSize: messageLimit + 16,
 	}
 	c, answer, err := d.DialContext(ctx, a.request, nil)
+	if answer != nil {
+		_ = answer.Body.Close() // what there is of it has been read already
+	}
 	if err != nil {
 		if errors.Is(err, websocket.ErrBadHandshake) && answer != nil {
 			return &refusedUpgrade{answer.StatusCode}
