@@ -25,7 +25,7 @@ const (
 	// FlagLooksEmpty means that the payload is a value and not a removal, but one that looks like nothing: white
 	// space, null, {}, [], "" or one NUL.
 	FlagLooksEmpty
-	// FlagCut means that not all bytes of the payload are kept. Length and digest are.
+	// FlagCut means that not all bytes of payload and properties are kept. Length and digests are.
 	FlagCut
 	// FlagOddName means that the topic is not UTF-8, holds control, bidirectional, zero-width or other invisible
 	// runes, or has an empty level or a level that begins or ends with a space.

@@ -160,14 +160,21 @@ func (w *wideLevels) add(id uint32) {
 	}
 }
 
+// drop forgets the levels that do not wait any more, and returns whether any is left.
+func (w *wideLevels) drop(t *tree) bool {
+	*w = slices.DeleteFunc(*w, func(id uint32) bool {
+		nd := t.node(id)
+		return nd.branch == 0 || t.below(nd.branch).late == 0
+	})
+	return len(*w) > 0
+}
+
 // next takes a level off that still waits; false when there is none.
 func (w *wideLevels) next(t *tree) (uint32, bool) {
-	for len(*w) > 0 {
-		id := (*w)[0]
-		*w = (*w)[1:]
-		if nd := t.node(id); nd.branch != 0 && t.below(nd.branch).late > 0 {
-			return id, true
-		}
+	if !w.drop(t) {
+		return 0, false
 	}
-	return 0, false
+	id := (*w)[0]
+	*w = slices.Delete(*w, 0, 1)
+	return id, true
 }

@@ -19,7 +19,13 @@ func (inv *Inventory) List(ctx context.Context, s Spec) (*Listing, error) {
 	switch {
 	case s.Filter.empty() && s.Tree:
 		l.walk = &treeWalk{inv: inv, open: &l.open}
-		return l, nil
+		inv.mu.Lock()
+		wide := inv.tree.below(inv.tree.node(0).branch).late > narrowLevel
+		inv.mu.Unlock()
+		if wide { // the first level is always on show
+			inv.orderWide(ctx, 0)
+		}
+		return l, ctx.Err()
 	case s.Filter.empty() && s.Sort == ByTopic:
 		if err := inv.ensureFlat(ctx); err != nil {
 			return nil, err

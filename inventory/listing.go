@@ -10,7 +10,7 @@ type Spec struct {
 	Sort   SortKey // of a flat listing; a tree is always in the order of topics
 	Desc   bool    // of a flat listing: the whole order turned round
 	Tree   bool
-	Now    int64 // Unix ms, for filters that compare remaining time
+	Now    int64 // Unix ms, for filters that compare remaining time; 0 = the latest instant the inventory heard of
 }
 
 // Pos is the place of a row. It is comparable, and two are equal exactly when they name the same topic, or the same
@@ -39,7 +39,7 @@ type Row struct {
 	Sub    Counts // if Branch: sums over this level and everything below, whether listed or not
 	// Matched is how many listed topics there are at this level and below; 1 in a flat listing.
 	Matched int
-	// Pending means that rows below are not shown yet because a very wide level is still being put in order. See
+	// Pending means that some rows below are not shown yet because a very wide level has to be put in order first. See
 	// Listing.Work.
 	Pending bool
 }
@@ -61,11 +61,24 @@ type Listing struct {
 // rowsAtOnce is how many rows are visited before the lock is let go.
 const rowsAtOnce = 256
 
+// Pending reports whether Work has something to do for the rows asked for so far.
+func (l *Listing) Pending() bool {
+	l.inv.mu.Lock()
+	defer l.inv.mu.Unlock()
+	switch w := l.walk.(type) {
+	case *treeWalk:
+		return w.wide.drop(&l.inv.tree)
+	case *flatWalk:
+		return len(l.inv.flat.waiting) > inlineOrder
+	default:
+		return l.snap.partial
+	}
+}
+
 // Work does one piece of what rows on show still need: it puts a very wide level in order, or the rest of an order of
 // which only the first rows are ready. It returns whether more is left to do, also when ctx ended it. Call it off the
-// goroutine that reads keys, again and again while it returns true, after List and whenever a Row is Pending. It takes the
-// lock in slices. Nothing breaks when it is never called: rows are then put in order as they are asked for, which takes
-// longer.
+// goroutine that reads keys, again and again while it returns true, when Pending says so. It takes the lock in slices.
+// Nothing breaks when it is never called: rows are then put in order as they are asked for, which takes longer.
 func (l *Listing) Work(ctx context.Context) (more bool) {
 	switch w := l.walk.(type) {
 	case *treeWalk:
@@ -78,7 +91,7 @@ func (l *Listing) Work(ctx context.Context) (more bool) {
 		l.inv.orderWide(ctx, id)
 		l.inv.mu.Lock()
 		defer l.inv.mu.Unlock()
-		return len(w.wide) > 0
+		return w.wide.drop(&l.inv.tree)
 	case *flatWalk:
 		more, _ = l.inv.orderWaiting(ctx)
 		return more

@@ -66,12 +66,12 @@ func (s *Slot) Remaining(now int64) (time.Duration, bool) {
 // Detail is everything that is held of one slot. It is a copy: whoever holds it may keep it.
 type Detail struct {
 	Slot
-	Payload     []byte   // the bytes kept, which are all of them unless FlagCut is set
-	Kept        int      // len(Payload)
-	SHA256      [32]byte // of the whole payload, also where bytes were cut
-	Properties  Properties
-	Fingerprint string   // see Fingerprint
-	Changes     []Change // earlier contents, newest first, at most ten
+	Payload     []byte     // the bytes kept, which are all of them unless FlagCut is set
+	Kept        int        // len(Payload)
+	SHA256      [32]byte   // of the whole payload, also where bytes were cut
+	Properties  Properties // none where they were cut
+	Fingerprint string     // see Fingerprint
+	Changes     []Change   // earlier contents, newest first, at most ten
 }
 
 // Change is what a slot held before its content changed.
