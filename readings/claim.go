@@ -103,7 +103,7 @@ func (r *Reader) ownerOf(a *area, topic uint32, p place) claim {
 		if r.earlier(s.live, first) {
 			first = s.live
 		}
-		switch state, _ := r.say(s.live, s.rule); state {
+		switch r.say(s.live, s.rule) {
 		case Alive:
 			if r.earlier(s.live, online) {
 				online = s.live

@@ -153,8 +153,8 @@ func (d *discovery) component(raw []byte, platform string, root *scope, seed map
 		var h maphash.Hash
 		h.SetSeed(seed)
 		for _, p := range [...]string{platform, s.shaped[0], s.shaped[1], s.shaped[2], s.stateLeaf} {
-			h.WriteString(p) //nolint:errcheck // it never fails
-			h.WriteByte(0)   //nolint:errcheck // it never fails
+			h.WriteString(p)
+			h.WriteByte(0)
 		}
 		d.shape = h.Sum64()
 	}

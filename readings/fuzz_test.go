@@ -82,15 +82,14 @@ func FuzzJSON(f *testing.F) {
 			t.Fatal("a valid object was not read to its end")
 		}
 		for k, v := range mine {
-			var a, c any
-			if json.Unmarshal([]byte(v), &a) != nil {
+			if !json.Valid([]byte(v)) {
 				t.Fatalf("member %q came out as %q", k, v)
 			}
+			var w string
 			s, isText := text([]byte(v))
-			if w, ok := a.(string); ok != isText || ok && w != s {
-				t.Fatalf("member %q is %q, the standard library says %q", k, s, a)
+			if ok := v[0] == '"' && json.Unmarshal([]byte(v), &w) == nil; ok != isText || ok && w != s {
+				t.Fatalf("member %q is %q, the standard library says %q", k, s, w)
 			}
-			_ = c
 		}
 		if len(mine) != len(object) {
 			t.Fatalf("%d members, the standard library says %d", len(mine), len(object))

@@ -51,7 +51,7 @@ func house(t testing.TB) []row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	var out []row
 	in := bufio.NewScanner(file)
 	in.Buffer(nil, 1<<20)

@@ -82,8 +82,7 @@ func (r *Reader) saidBy(source uint32, conv uint8, key string) *said {
 // olderOf reports whether a is what was left when b took its place.
 func (r *Reader) olderOf(a, b *said) bool {
 	if a.live != b.live {
-		sa, _ := r.say(a.live, a.rule)
-		sb, _ := r.say(b.live, b.rule)
+		sa, sb := r.say(a.live, a.rule), r.say(b.live, b.rule)
 		if sa != Alive && sb == Alive {
 			return true
 		}

@@ -3,8 +3,6 @@ package readings
 // The judgement of one topic: every finding, and whether the topic looks left behind.
 // Facts in, kinds out; the sentences are in reason.go.
 
-import "retainscope/expiry"
-
 // noted is a finding before it is worded.
 type noted struct {
 	kind     Kind
@@ -59,7 +57,7 @@ func (r *Reader) judge(id uint32, now int64) verdict {
 		v.config, v.view = c, r.viewOf(c)
 		v.claim = v.view.owner
 		v.claim.place.role = RoleConfig
-		r.judgeConfig(&v, h, now)
+		r.judgeConfig(&v, now)
 	} else {
 		v.claim = r.claimOf(id)
 		r.judgeHazard(&v, id)
@@ -98,7 +96,7 @@ func (r *Reader) configOf(h *held) *config {
 	return c
 }
 
-func (r *Reader) judgeConfig(v *verdict, h *held, now int64) {
+func (r *Reader) judgeConfig(v *verdict, now int64) {
 	c, w := v.config, v.view
 	alive := v.claim.state == Alive
 	switch {
@@ -272,124 +270,4 @@ func (r *Reader) renamedWith(id uint32) (other uint32, old bool) {
 		old = old && p.old
 	}
 	return other, old
-}
-
-// judgeOwner looks at what the owner's liveness and the owner's own list say.
-func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
-	c := &v.claim
-	named := c.place.named
-	if v.view != nil {
-		named = v.view.named
-	}
-	if named == no && c.rule == ruleArea {
-		if c.state == Alive {
-			v.note(Unnamed, Strong, r.listOf(c))
-			v.leave(Unnamed)
-		} else {
-			v.note(Unnamed, Medium, r.listOf(c))
-		}
-	}
-	if c.place.partial && c.state == Alive {
-		v.note(Incomplete, Medium, 0)
-		v.leave(Incomplete)
-	}
-	r.judgeStamp(v, h)
-	switch {
-	case v.view != nil && v.view.deviceDown:
-		v.note(DeviceOffline, Weak, v.view.source)
-	case c.state == Offline:
-		v.note(OwnerOffline, Medium, c.live)
-		if c.live == id {
-			s := Medium
-			if h.flags&heldFinite != 0 {
-				s = Weak
-			}
-			v.note(Will, s, 0)
-		}
-		r.judgeOffline(v, id, h, now)
-	case c.state == Alive && c.place.live != "":
-		if at := r.lookup(c.place.live); at != 0 && r.nodes[at].held != 0 && r.sayPlain(at, *c.place.rule) == Offline {
-			v.note(DeviceOffline, Weak, at)
-		}
-	}
-}
-
-// judgeOffline decides whether what an offline owner has looks left behind: not when the owner was seen to go a moment
-// ago, and not when the topic was published since.
-func (r *Reader) judgeOffline(v *verdict, id uint32, h *held, now int64) {
-	went := int64(0)
-	if v.claim.live != 0 {
-		went = int64(r.nodes[v.claim.live].heard)
-	}
-	if until := (went + grace) * 1000; went != 0 && now < until {
-		v.wait(until)
-		return
-	}
-	if last := int64(h.lastLive); last > went && v.claim.live != id {
-		if until := (last + r.quietFor(h)) * 1000; now < until {
-			v.wait(until)
-			return
-		}
-	}
-	if !v.claim.several {
-		v.leave(OwnerOffline)
-	}
-}
-
-// judgeStamp looks for a topic without expiry whose owner's liveness topic has one.
-func (r *Reader) judgeStamp(v *verdict, h *held) {
-	c := &v.claim
-	if h.flags&heldNever == 0 || c.state != Alive || c.live == 0 || !c.known() {
-		return
-	}
-	if src := r.heldAt(c.live); src == nil || src.flags&heldFinite == 0 {
-		return
-	}
-	stamped := c.place.stamped
-	if v.config != nil {
-		// Anybody may have announced an owner's topics; only what the owner announced itself would carry its expiry.
-		o := r.origins.get(v.config.origin)
-		stamped = stamped && (o.convention == c.convention || o.name == c.owner)
-	}
-	if !stamped {
-		v.note(Unstamped, Weak, c.live)
-		return
-	}
-	v.note(Unstamped, Medium, c.live)
-	// A device that its owner names is published by it; that somebody else overwrote one of its topics ends with the
-	// next refresh. Configs are announced anew by whoever runs, so one without expiry is an old one even then.
-	if h.flags&heldFell == 0 && (v.config != nil || c.place.named != yes) {
-		v.leave(Unstamped)
-	}
-}
-
-// listOf returns the topic in which the owner names what it has.
-func (r *Reader) listOf(c *claim) uint32 {
-	best := uint32(0)
-	r.eachSign(c.area, func(s *said) {
-		if s.conv == c.conv && s.list && r.earlier(s.source, best) {
-			best = s.source
-		}
-	})
-	return best
-}
-
-// judgeExpiry looks at what the expiry says.
-func (r *Reader) judgeExpiry(v *verdict, h *held, now int64) {
-	if h.flags&heldFell != 0 {
-		v.note(FellBack, Medium, 0)
-	}
-	switch h.standing(now) {
-	case expiry.MissedOne, expiry.MissedTwo:
-		v.note(RefreshMissed, Medium, 0)
-	}
-	if h.flags&heldServed != 0 {
-		v.note(StillServed, Medium, 0)
-	}
-	if h.flags&heldEmptyReplay != 0 {
-		v.note(EmptyReplay, Weak, 0)
-	}
-	if at := h.nextStanding(now); at != 0 {
-		v.wait(at)
-	}
 }

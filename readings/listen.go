@@ -67,8 +67,8 @@ func (r *Reader) meaning(signs []heardSign) uint64 {
 	var n [4]byte
 	put := func(s string) {
 		binary.LittleEndian.PutUint32(n[:], uint32(len(s)))
-		h.Write(n[:])    //nolint:errcheck // it never fails
-		h.WriteString(s) //nolint:errcheck // it never fails
+		h.Write(n[:])
+		h.WriteString(s)
 	}
 	flag := func(b bool) byte {
 		if b {
@@ -78,12 +78,12 @@ func (r *Reader) meaning(signs []heardSign) uint64 {
 	}
 	for i := range signs {
 		s := &signs[i].sign
-		h.Write([]byte{signs[i].conv, byte(s.role), flag(s.list), flag(s.guess), flag(s.root), byte(s.rule.form)}) //nolint:errcheck // it never fails
+		h.Write([]byte{signs[i].conv, byte(s.role), flag(s.list), flag(s.guess), flag(s.root), byte(s.rule.form)})
 		for _, t := range [...]string{s.area, s.name, s.live, s.key, s.version, s.mark, s.scope, s.rule.field, s.rule.yes, s.rule.no, s.rule.on, s.rule.off} {
 			put(t)
 		}
 		binary.LittleEndian.PutUint32(n[:], uint32(len(s.names)))
-		h.Write(n[:]) //nolint:errcheck // it never fails
+		h.Write(n[:])
 		for _, t := range s.names {
 			put(t)
 		}
@@ -93,7 +93,7 @@ func (r *Reader) meaning(signs []heardSign) uint64 {
 
 // keepConfig keeps a discovery config and ties it to what it names.
 func (r *Reader) keepConfig(h *held, d *discovery) {
-	i := uint32(0)
+	var i uint32
 	if n := len(r.freeConf); n > 0 {
 		i = r.freeConf[n-1]
 		r.freeConf = r.freeConf[:n-1]
@@ -187,8 +187,8 @@ func (r *Reader) hashKey(kind byte, parts ...string) string {
 	var h maphash.Hash
 	h.SetSeed(r.seed)
 	for _, p := range parts {
-		h.WriteString(p) //nolint:errcheck // it never fails
-		h.WriteByte(0)   //nolint:errcheck // it never fails
+		h.WriteString(p)
+		h.WriteByte(0)
 	}
 	b := binary.BigEndian.AppendUint64([]byte{0, kind}, h.Sum64())
 	return string(b)

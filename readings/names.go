@@ -47,7 +47,7 @@ func skeleton(topic string) (string, bool) {
 // of another script.
 func looksLike(c rune) string {
 	if c >= 0xff01 && c <= 0xff5e { // the wide forms of ASCII
-		return string(rune(c - 0xff01 + '!'))
+		return string(c - 0xff01 + '!')
 	}
 	if i := strings.IndexRune(twins, c); i >= 0 {
 		i += utf8.RuneLen(c)

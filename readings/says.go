@@ -1,35 +1,8 @@
 package readings
 
-// The two arenas that tie the tree together: references (one topic names another, or shares a key with it) and signs
-// (a topic speaks for an area). Both are lists through numbers, so that taking one away costs the same as adding it.
+// Signs: a topic speaks for an area. They are gathered by convention, and whoever lies in the area follows them.
 
 import "strings"
-
-// refKind is how a reference binds. The public kinds come first.
-type refKind uint8
-
-const (
-	refReads refKind = iota + 1
-	refWrites
-	refAvailability
-	refLiveness // the owner's liveness is read there
-	refID       // a unique id, shared by two configs: a duplicate
-	refDevice   // a device's identifier
-	refKey      // an identity
-	refLook     // how the topic looks on a screen
-	refMark     // a feature of an area
-	refScope    // the topics whose reading follows that feature
-)
-
-// ref is one reference, from a retained topic to any node.
-type ref struct {
-	from, to   uint32
-	next, prev uint32 // among those to the same node
-	nextOwn    uint32 // among those from the same topic
-	rule       uint32 // of an availability
-	set        uint16 // which availability set of the config
-	kind       refKind
-}
 
 // said is one sign as it is kept.
 type said struct {
@@ -57,62 +30,6 @@ type voice struct {
 
 // maxSigns is how many topics may speak for one area. Where more do, none of them is believed.
 const maxSigns = 64
-
-// bind adds a reference.
-func (r *Reader) bind(h *held, to uint32, kind refKind, set uint16, rule uint32) {
-	i := r.newRef()
-	n := &r.nodes[to]
-	r.refs[i] = ref{from: h.node, to: to, next: n.refs, nextOwn: h.own, rule: rule, set: set, kind: kind}
-	h.own = i
-	if n.refs != 0 {
-		r.refs[n.refs].prev = i
-	}
-	n.refs = i
-	n.nrefs++
-	if kind <= refLiveness {
-		r.touch(to)
-	}
-	if kind <= refAvailability {
-		r.shareNamed(to, 1)
-		if first := r.firsts[to]; first != 0 && r.name(h.node) < r.name(first) {
-			r.firsts[to] = h.node
-		}
-	}
-}
-
-func (r *Reader) newRef() uint32 {
-	if n := len(r.freeRefs); n > 0 {
-		i := r.freeRefs[n-1]
-		r.freeRefs = r.freeRefs[:n-1]
-		return i
-	}
-	r.refs = append(r.refs, ref{})
-	return uint32(len(r.refs) - 1)
-}
-
-// unbind takes a reference out of the list of the node it points to. The node stays for the caller to release.
-func (r *Reader) unbind(i uint32) {
-	x := r.refs[i]
-	n := &r.nodes[x.to]
-	if x.next != 0 {
-		r.refs[x.next].prev = x.prev
-	}
-	if x.prev != 0 {
-		r.refs[x.prev].next = x.next
-	} else {
-		n.refs = x.next
-	}
-	n.nrefs--
-	if x.kind <= refAvailability {
-		r.shareNamed(x.to, -1)
-		if r.firsts[x.to] == x.from {
-			delete(r.firsts, x.to)
-		}
-	}
-	r.rules.drop(x.rule)
-	r.refs[i] = ref{}
-	r.freeRefs = append(r.freeRefs, i)
-}
 
 // speak adds what a topic says, and the references that make its neighbours follow it.
 func (r *Reader) speak(h *held, conv uint8, s sign) {
@@ -182,7 +99,7 @@ func (r *Reader) voiceOf(at uint32, conv uint8) uint32 {
 	if *link != 0 && r.voices[*link].conv == conv {
 		return *link
 	}
-	i := uint32(0)
+	var i uint32
 	if n := len(r.freeVoices); n > 0 {
 		i = r.freeVoices[n-1]
 		r.freeVoices = r.freeVoices[:n-1]
@@ -264,20 +181,6 @@ func (r *Reader) silence(h *held) {
 		i = x.nextOwn
 	}
 	h.own = 0
-}
-
-// keyName is the name of a node that no topic can be.
-func keyName(kind byte, parts ...string) string {
-	n := 2
-	for _, p := range parts {
-		n += len(p) + 1
-	}
-	b := make([]byte, 0, n)
-	b = append(b, 0, kind)
-	for _, p := range parts {
-		b = append(append(b, p...), 0)
-	}
-	return string(b)
 }
 
 // addMark counts a feature in an area of a convention.

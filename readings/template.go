@@ -92,8 +92,8 @@ func templateText(s string) (string, bool) {
 	return s, s != "" && !strings.ContainsAny(s, "'\"\\")
 }
 
-// read returns what a kept value means under the rule, and the words that were compared.
-func (r rule) read(v value) (State, string) {
+// read returns what a kept value means under the rule.
+func (r rule) read(v value) State {
 	shown := ""
 	switch r.form {
 	case formPlain:
@@ -115,13 +115,13 @@ func (r rule) read(v value) (State, string) {
 	}
 	switch {
 	case shown == "":
-		return Unknown, v.shown()
+		return Unknown
 	case oneOf(shown, r.on):
-		return Alive, shown
+		return Alive
 	case oneOf(shown, r.off):
-		return Offline, shown
+		return Offline
 	default:
-		return Unknown, shown
+		return Unknown
 	}
 }
 

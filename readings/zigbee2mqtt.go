@@ -16,7 +16,7 @@ func zigbee2mqtt() convention {
 			}
 			switch t.leaf {
 			case "state":
-				if s, _ := state.read(keep(payload, []string{"state"})); s != Unknown {
+				if state.read(keep(payload, []string{"state"})) != Unknown {
 					say(sign{area: base, live: t.full, rule: state})
 				}
 			case "devices", "groups":

@@ -1,0 +1,126 @@
+package readings
+
+// The part of a judgement that comes from the owner: its list, its liveness, its expiry.
+// Everything here needs a claim; without an owner nothing is said.
+
+import "retainscope/expiry"
+
+// judgeOwner looks at what the owner's liveness and the owner's own list say.
+func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
+	c := &v.claim
+	named := c.place.named
+	if v.view != nil {
+		named = v.view.named
+	}
+	if named == no && c.rule == ruleArea {
+		if c.state == Alive {
+			v.note(Unnamed, Strong, r.listOf(c))
+			v.leave(Unnamed)
+		} else {
+			v.note(Unnamed, Medium, r.listOf(c))
+		}
+	}
+	if c.place.partial && c.state == Alive {
+		v.note(Incomplete, Medium, 0)
+		v.leave(Incomplete)
+	}
+	r.judgeStamp(v, h)
+	switch {
+	case v.view != nil && v.view.deviceDown:
+		v.note(DeviceOffline, Weak, v.view.source)
+	case c.state == Offline:
+		v.note(OwnerOffline, Medium, c.live)
+		if c.live == id {
+			s := Medium
+			if h.flags&heldFinite != 0 {
+				s = Weak
+			}
+			v.note(Will, s, 0)
+		}
+		r.judgeOffline(v, id, h, now)
+	case c.state == Alive && c.place.live != "":
+		if at := r.lookup(c.place.live); at != 0 && r.nodes[at].held != 0 && r.sayPlain(at, *c.place.rule) == Offline {
+			v.note(DeviceOffline, Weak, at)
+		}
+	}
+}
+
+// judgeOffline decides whether what an offline owner has looks left behind: not when the owner was seen to go a moment
+// ago, and not when the topic was published since.
+func (r *Reader) judgeOffline(v *verdict, id uint32, h *held, now int64) {
+	went := int64(0)
+	if v.claim.live != 0 {
+		went = int64(r.nodes[v.claim.live].heard)
+	}
+	if until := (went + grace) * 1000; went != 0 && now < until {
+		v.wait(until)
+		return
+	}
+	if last := int64(h.lastLive); last > went && v.claim.live != id {
+		if until := (last + r.quietFor(h)) * 1000; now < until {
+			v.wait(until)
+			return
+		}
+	}
+	if !v.claim.several {
+		v.leave(OwnerOffline)
+	}
+}
+
+// judgeStamp looks for a topic without expiry whose owner's liveness topic has one.
+func (r *Reader) judgeStamp(v *verdict, h *held) {
+	c := &v.claim
+	if h.flags&heldNever == 0 || c.state != Alive || c.live == 0 || !c.known() {
+		return
+	}
+	if src := r.heldAt(c.live); src == nil || src.flags&heldFinite == 0 {
+		return
+	}
+	stamped := c.place.stamped
+	if v.config != nil {
+		// Anybody may have announced an owner's topics; only what the owner announced itself would carry its expiry.
+		o := r.origins.get(v.config.origin)
+		stamped = stamped && (o.convention == c.convention || o.name == c.owner)
+	}
+	if !stamped {
+		v.note(Unstamped, Weak, c.live)
+		return
+	}
+	v.note(Unstamped, Medium, c.live)
+	// A device that its owner names is published by it; that somebody else overwrote one of its topics ends with the
+	// next refresh. Configs are announced anew by whoever runs, so one without expiry is an old one even then.
+	if h.flags&heldFell == 0 && (v.config != nil || c.place.named != yes) {
+		v.leave(Unstamped)
+	}
+}
+
+// listOf returns the topic in which the owner names what it has.
+func (r *Reader) listOf(c *claim) uint32 {
+	best := uint32(0)
+	r.eachSign(c.area, func(s *said) {
+		if s.conv == c.conv && s.list && r.earlier(s.source, best) {
+			best = s.source
+		}
+	})
+	return best
+}
+
+// judgeExpiry looks at what the expiry says.
+func (r *Reader) judgeExpiry(v *verdict, h *held, now int64) {
+	if h.flags&heldFell != 0 {
+		v.note(FellBack, Medium, 0)
+	}
+	switch h.standing(now) {
+	case expiry.MissedOne, expiry.MissedTwo:
+		v.note(RefreshMissed, Medium, 0)
+	}
+	if h.flags&heldServed != 0 {
+		v.note(StillServed, Medium, 0)
+	}
+	if h.flags&heldEmptyReplay != 0 {
+		v.note(EmptyReplay, Weak, 0)
+	}
+	if at := h.nextStanding(now); at != 0 {
+		v.wait(at)
+	}
+}
