@@ -240,7 +240,7 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 				continue
 			}
 			var wait time.Duration
-			if b.pause != nil {
+			if b.pause != nil && filter != sysAll {
 				wait = b.pause(sent)
 			}
 			if b.before != nil {
@@ -337,9 +337,8 @@ func (b *scriptBroker) figures() {
 	b.retain(sysVersion, b.version, 0)
 	b.retain(sysUptime, fmt.Sprintf("%d seconds", time.Now().Unix()), 0)
 	b.retain(sysDrop, fmt.Sprint(dropped), 0)
-	b.keep(sysCount, "0", 0)
 	b.mu.Lock()
-	n := len(b.store)
+	n := len(b.store) // the count does not know of itself the first time
 	b.mu.Unlock()
 	b.retain(sysCount, fmt.Sprint(n), 0)
 }
@@ -347,6 +346,7 @@ func (b *scriptBroker) figures() {
 // tickEvery sends figures at once and then every interval until the test ends.
 func (b *scriptBroker) tickEvery(interval time.Duration) {
 	b.figures()
+	b.figures() // now the count knows of itself
 	done := make(chan struct{})
 	b.served.Go(func() {
 		tick := time.NewTicker(interval)

@@ -210,7 +210,7 @@ func TestContractOverMosquitto(t *testing.T) {
 	for _, c := range contractCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := testbroker.Start(t, testbroker.Config{})
+			b := testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1"}})
 			c.run(t, newRealBroker(t, b.URL()))
 		})
 	}

@@ -147,6 +147,8 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Unverified, fmt.Sprintf("%s; the broker's count of %d is older than the scan and did not change within %s.", rule, e.known(), roundTime(e.waited))
 	case e.trickle:
 		return inventory.Unverified, rule + "."
+	case e.stalls > 0:
+		return inventory.Unverified, rule + "; this machine could not read as fast as the broker sent, and the broker tells this login no figure to check against."
 	case e.small() && e.whole() && e.known() < 0:
 		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from. The broker told no count to compare with, so what it hides from this login cannot be told."
 	case e.small():

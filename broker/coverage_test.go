@@ -63,6 +63,7 @@ func TestTheClaimFollowsTheEvidence(t *testing.T) {
 		"cut off":                                 {func() evidence { e := good(); e.ended = "the broker closed the connection without a word"; return e }, inventory.Incomplete, "did not come to its end"},
 		"a ping unanswered":                       {func() evidence { e := silent(); e.pings = 1; return e }, inventory.Incomplete, "left a ping unanswered"},
 		"no ping answered at all":                 {func() evidence { e := silent(); e.fenced = false; return e }, inventory.Incomplete, "No PINGRESP"},
+		"our own read-ahead full":                 {func() evidence { e := silent(); e.stalls = 1; return e }, inventory.Unverified, "could not read as fast"},
 		"our own drops":                           {func() evidence { e := silent(); e.discards = 3; return e }, inventory.Incomplete, "had to drop"},
 		"nothing replayed":                        {func() evidence { e := silent(); e.copies, e.held = 0, 0; return e }, inventory.Unverified, "not replay on wildcards"},
 		"nothing replayed, something live":        {func() evidence { e := silent(); e.copies, e.held = 0, 4; return e }, inventory.Unverified, "not replay on wildcards"},

@@ -151,13 +151,13 @@ func TestExtraTopicsOfTheBrokerAreShownAndNotCounted(t *testing.T) {
 func TestWhatAQueueDropsIsBroughtBySlices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)
-		b.fill(5000)
+		b.fill(2500)
 		b.queueLimit = 1000
 		b.losePings = 1
 		b.tickEvery(10 * time.Second)
 		cov, inv := once(t, b, nil)
-		if n := inv.Counts().Topics; n != 5000 || cov.Claim != inventory.Verified || cov.Slices == 0 {
-			t.Errorf("%d of 5000 topics after %d slices, %s: %s %v", n, cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
+		if n := inv.Counts().Topics; n != 2500 || cov.Claim != inventory.Verified || cov.Slices == 0 {
+			t.Errorf("%d of 2500 topics after %d slices, %s: %s %v", n, cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
 		}
 	})
 }
@@ -237,5 +237,97 @@ func TestHiddenTopicsAreCountedAndExplained(t *testing.T) {
 		if !strings.Contains(cov.Rule, "visible to this login") {
 			t.Errorf("the rule claims more than this login can see: %s", cov.Rule)
 		}
+	})
+}
+
+func TestABrokerThatStartsSecondsLateIsWaitedForWhereItsCountSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		b.tickEvery(10 * time.Second)
+		b.earlyPing = true
+		b.pause = func(i int) time.Duration {
+			if i == 0 {
+				return 4 * time.Second
+			}
+			return 0
+		}
+		if cov, inv := once(t, b, nil); inv.Counts().Topics != 50 || cov.Claim != inventory.Verified {
+			t.Errorf("%d of 50 topics, %s: %s", inv.Counts().Topics, cov.Claim, cov.Rule)
+		}
+	})
+}
+
+func TestCopiesAfterTheEndAreStillTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		b.earlyPing = true
+		b.pause = func(i int) time.Duration {
+			if i == 49 {
+				return 3 * time.Second
+			}
+			return 0
+		}
+		w, inv := watch(t, WatchConfig{Config: b.config()})
+		if scanned(t, w, time.Hour); inv.Counts().Topics != 49 {
+			t.Fatalf("%d topics at the end of the rule", inv.Counts().Topics)
+		}
+		eventually(t, time.Hour, func() bool { _, cov := w.Status(); return cov.Seen == 50 && len(cov.Notes) == 1 })
+	})
+}
+
+func TestABrokerThatAddsAnExpiryIsFoundOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(3)
+		w, inv := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		b.retain("a/live", "x", 0) // comes live without an interval
+		eventually(t, time.Hour, func() bool { return held(inv, "a/live") != nil })
+		b.mu.Lock()
+		for topic, s := range b.store {
+			s.props = propExpiry(2147483640) // and is replayed with one
+			b.store[topic] = s
+		}
+		b.mu.Unlock()
+		w.Rescan()
+		eventually(t, time.Hour, func() bool {
+			_, cov := w.Status()
+			return len(cov.Notes) > 0 && strings.Contains(cov.Notes[0], "adds an expiry of its own")
+		})
+		if s := held(inv, "house/000/000"); !s.Flags.Has(inventory.FlagUnknown) {
+			t.Errorf("its interval is still told: %+v", s)
+		}
+	})
+}
+
+func TestALaterTickOfTheBrokerRaisesTheClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		if cov := scanned(t, w, time.Hour); cov.Claim != inventory.NoSignOfLoss {
+			t.Fatalf("%s: %s", cov.Claim, cov.Rule)
+		}
+		b.figures() // the broker tells nothing until now
+		eventually(t, time.Hour, func() bool { _, cov := w.Status(); return cov.Claim == inventory.Verified && cov.Known == 50 })
+	})
+}
+
+func TestDropsWhileOnlyWatchingAreAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		b.tickEvery(10 * time.Second)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		b.mu.Lock()
+		b.dropped += 77
+		b.mu.Unlock()
+		eventually(t, time.Hour, func() bool {
+			_, cov := w.Status()
+			return cov.Claim == inventory.Verified && len(cov.Gaps) == 1 && strings.Contains(cov.Gaps[0].Text, "dropped 77 messages for some client")
+		})
 	})
 }

@@ -290,7 +290,7 @@ func TestALargeStoreIsAnnouncedWithWhatItCostsOthers(t *testing.T) {
 }
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
-	b := testbroker.Start(t, testbroker.Config{})
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1"}})
 	load(t, b.URL(), 100, 10, deep)
 	before := runtime.NumGoroutine()
 	for range 3 {
