@@ -8,8 +8,17 @@ import (
 
 // What keys do that is not about one pane alone.
 
+// keypad are the keys of the number pad, which good terminals tell apart from their namesakes.
+var keypad = map[rune]rune{
+	tea.KeyKpEnter: tea.KeyEnter, tea.KeyKpUp: tea.KeyUp, tea.KeyKpDown: tea.KeyDown, tea.KeyKpLeft: tea.KeyLeft, tea.KeyKpRight: tea.KeyRight,
+	tea.KeyKpPgUp: tea.KeyPgUp, tea.KeyKpPgDown: tea.KeyPgDown, tea.KeyKpHome: tea.KeyHome, tea.KeyKpEnd: tea.KeyEnd, tea.KeyKpDelete: tea.KeyDelete,
+}
+
 // key gives a key to whoever has the keys: a dialog, the filter line, or the screen.
 func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	if code, ok := keypad[msg.Code]; ok {
+		msg.Code = code
+	}
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()
@@ -107,7 +116,7 @@ func (m *model) cycleView() tea.Cmd {
 		// The first key must change what is seen.
 		d.view = d.body.view
 	}
-	if d.view++; d.view == viewJSON && !isStructured(d.d.Payload) {
+	if d.view++; d.view == viewJSON && !d.body.json {
 		d.view++
 	}
 	if d.view > viewHex {

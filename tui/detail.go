@@ -17,11 +17,12 @@ import (
 // detail is the pane. Its lines are three parts: facts, the payload of which only the lines in sight are made, and what
 // follows the payload.
 type detail struct {
-	topic []byte           // what is shown
-	d     inventory.Detail // of a held topic
-	have  bool             // d is of topic
-	asked inventory.Ref    // being read on another goroutine
-	view  view             // how the payload is to be shown
+	topic  []byte           // what is shown
+	d      inventory.Detail // of a held topic
+	have   bool             // d is of topic
+	asked  inventory.Ref    // being read on another goroutine
+	laying bool             // the payload is being laid out on another goroutine
+	view   view             // how the payload is to be shown
 
 	head, tail []pageLine
 	body       payload
@@ -64,12 +65,12 @@ func (m *model) gatherDetail() tea.Cmd {
 	}
 	if d.have && sameContent(&d.d.Slot, &r.Slot) {
 		d.d.Slot = r.Slot
-		return nil
+		return m.layOut()
 	}
 	if r.Slot.Size <= mostInline {
 		found, ok := m.inv.Detail(r.Slot.Ref)
 		d.d, d.have = found, ok
-		return nil
+		return m.layOut()
 	}
 	if d.asked == r.Slot.Ref {
 		return nil
@@ -81,6 +82,28 @@ func (m *model) gatherDetail() tea.Cmd {
 		return detailMsg{topic, found, ok}
 	})
 }
+
+// layOut lays the payload out for the pane where that was not done yet: a small one at once, a large one on another
+// goroutine.
+func (m *model) layOut() tea.Cmd {
+	d := &m.detail
+	width := m.lay.pane - 2
+	if !d.have || d.body.fits(&d.d, d.view, width) {
+		return nil
+	}
+	if d.d.Kept <= mostInline {
+		d.body = layOut(m.pen.m, &d.d, d.view, width)
+		return nil
+	}
+	if d.laying {
+		return nil
+	}
+	d.laying = true
+	measure, of, view := m.pen.m, d.d, d.view
+	return m.task(func() tea.Msg { return laidMsg{layOut(measure, &of, view, width)} })
+}
+
+type laidMsg struct{ body payload }
 
 // sameContent reports whether nothing but time has moved between two copies of a slot.
 func sameContent(a, b *inventory.Slot) bool {
@@ -114,7 +137,12 @@ func (d *detail) build(m *model, width int) {
 		d.body = payload{}
 	default:
 		m.writeFacts(w)
-		d.body.layOut(m.pen.m, &d.d, d.view, width-2)
+		if !d.body.fits(&d.d, d.view, width-2) {
+			d.body = payload{}
+			w.blank()
+			w.text(w.p.pal.dim, "Laying out a payload of "+size(int64(d.d.Kept))+".")
+			break
+		}
 		m.writeValueTitle(w)
 		d.head = w.lines
 		t := newWriter(&m.pen, width)

@@ -213,12 +213,9 @@ func (m *model) place() string {
 	if i := l.l.Index(l.cur); i >= 0 && n > 0 {
 		text = number(int64(i)+1) + " of " + number(n)
 	}
-	if len(m.events) > 0 {
-		e := m.events[len(m.events)-1]
-		if e.Kind != inventory.Replaced && e.Kind != inventory.Appeared {
-			topic, _ := Cut(e.Topic, 60)
-			text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + topic
-		}
+	if e := m.notable; e.At != 0 {
+		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)
+		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
 	return text
 }

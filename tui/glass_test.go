@@ -56,7 +56,7 @@ func (s *glass) text() string {
 }
 
 // wait returns when the screen satisfies ok, and fails the test after a while.
-func (s *glass) wait(t *testing.T, what string, ok func(text string) bool) {
+func (s *glass) wait(t testing.TB, what string, ok func(text string) bool) {
 	t.Helper()
 	timer := time.AfterFunc(20*time.Second, func() {
 		s.mu.Lock()

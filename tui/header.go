@@ -295,6 +295,9 @@ func (m *model) drawFilter() {
 			how += ", turned round"
 		}
 	}
+	if m.list.pending && m.o.Now().Sub(m.list.started) > 300*time.Millisecond {
+		how += ": putting in order"
+	}
 	p.rightward(m.lay.w-1, how)
 }
 

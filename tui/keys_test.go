@@ -72,6 +72,8 @@ func TestArrowsMoveTheCursorAndStopAtTheEnds(t *testing.T) {
 	s.wantCursor("c")
 	s.keys("home")
 	s.wantCursor("a")
+	s.send(tea.KeyPressMsg{Code: tea.KeyKpDown})
+	s.wantCursor("b")
 }
 
 func TestFoldingAndUnfolding(t *testing.T) {
@@ -222,7 +224,7 @@ func TestDetailOpensScrollsAndSteps(t *testing.T) {
 	s.wants("Never expires: no Message Expiry Interval", "Payload  3 B  text", "one", "stored QoS   not known at QoS 0")
 	s.keys("n")
 	s.wants("two", "expires in   00:01:31", "on the wire  100 s")
-	s.keys("N", "K")
+	s.keys("N", "J", "K")
 	s.wants("one")
 	s.keys("end")
 	s.wants("None.")

@@ -32,14 +32,15 @@ type model struct {
 	commands []command
 	env      environ
 
-	now    time.Time // of the frame, in whole seconds
-	w, h   int       // as the terminal says
-	lay    layout
-	link   inventory.Link
-	cov    inventory.Coverage
-	sum    inventory.Counts
-	events []inventory.Event // newest last
-	heard  uint64            // number of the last event taken
+	now     time.Time // of the frame, in whole seconds
+	w, h    int       // as the terminal says
+	lay     layout
+	link    inventory.Link
+	cov     inventory.Coverage
+	sum     inventory.Counts
+	events  []inventory.Event // newest last
+	notable inventory.Event   // the last one that is more than a new value or a new topic
+	heard   uint64            // number of the last event taken
 
 	screen   screen
 	helpFrom screen // where help was opened
@@ -144,6 +145,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.worked(msg)
 	case detailMsg:
 		m.detail.take(msg)
+	case laidMsg:
+		m.detail.laying = false
+		m.detail.body = msg.body
 	case askedMsg:
 		m.asked(msg)
 	case exportedMsg:
@@ -171,7 +175,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && !m.statusStale && !moved && m.job == nil && !m.list.partial && m.changes.After(now) {
+	if !look && !m.statusStale && !moved && m.job == nil && !m.list.partial && !m.list.pending && m.changes.After(now) {
 		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
@@ -260,14 +264,32 @@ func (m *model) until(d time.Duration) {
 	}
 }
 
-// maxEvents is how many events the screen remembers.
-const maxEvents = 500
+const (
+	maxEvents    = 500 // how many events the screen remembers
+	mostReplaced = 20  // how many of them one look may add that only say that a value changed
+)
 
 // hear takes in the events since the last time.
 func (m *model) hear() {
 	var fresh []inventory.Event
 	fresh, m.heard = m.inv.Events(m.heard, 0)
-	m.events = append(m.events, fresh...)
+	// On a busy broker values change thousands of times a second; that must not push out what somebody cleared.
+	replaced := 0
+	for _, e := range fresh {
+		if e.Kind == inventory.Replaced {
+			replaced++
+		}
+	}
+	for _, e := range fresh {
+		if e.Kind == inventory.Replaced {
+			if replaced--; replaced >= mostReplaced {
+				continue
+			}
+		} else if e.Kind != inventory.Appeared {
+			m.notable = e
+		}
+		m.events = append(m.events, e)
+	}
 	if over := len(m.events) - maxEvents; over > 0 {
 		m.events = append(m.events[:0], m.events[over:]...)
 	}

@@ -209,6 +209,44 @@ func TestLargePayloadsAreReadOffTheKeys(t *testing.T) {
 	s.wants("Payload  200 kB (200 000 bytes)", "0123456789")
 }
 
+func TestOverSSHTheTerminalIsAskedWhetherItShowsFramesAtOnce(t *testing.T) {
+	for _, env := range []string{"SSH_TTY=/dev/pts/1", "SSH_CONNECTION=a", "OTHER=x"} {
+		s := newStage(t, watching(), inventory.New(inventory.Options{}), 80, 24, func(o *Options) { o.Environ = append(o.Environ, env) })
+		if asked := strings.Contains(strings.Join(s.said, ""), "\x1b[?2026$p"); asked == strings.HasPrefix(env, "OTHER") {
+			t.Errorf("%s: %q", env, s.said)
+		}
+	}
+}
+
+func TestAChangeOfValueDoesNotHideWhatSomebodyCleared(t *testing.T) {
+	s := small(t)
+	s.inv.Apply([]inventory.Publication{live("b", "", expiry.None(), 0)})
+	for i := range 2000 {
+		s.inv.Apply([]inventory.Publication{live("a/1", number(int64(i)), expiry.None(), 0)})
+	}
+	s.tick(time.Second)
+	s.wants("cleared by someone: b")
+	s.keys("3")
+	s.wants("replaced")
+	s.keys("end")
+	s.wants("cleared by someone    b")
+}
+
+func TestALargePayloadIsLaidOutOffTheKeys(t *testing.T) {
+	inv := inventory.New(inventory.Options{MaxPayload: 8 << 20})
+	inv.Apply([]inventory.Publication{retained("big", strings.Repeat("ab  ", 500_000), expiry.None())})
+	s := newStage(t, watching(), inv, 80, 24, nil)
+	_, read := s.m.Update(press("enter"))
+	msg := read().(detailMsg)
+	_, lay := s.m.Update(msg)
+	s.wants("Laying out a payload of 2.0 MB.")
+	s.keys("down", "esc", "down", "enter")
+	s.run(lay)
+	s.wants("Payload  2.0 MB", "ab  ab  ab")
+	s.keys("end")
+	s.wants("None.")
+}
+
 func TestACutPayloadSaysSo(t *testing.T) {
 	inv := inventory.New(inventory.Options{MaxPayload: 1000})
 	inv.Apply([]inventory.Publication{retained("big", strings.Repeat("x", 5_000_000), expiry.None())})

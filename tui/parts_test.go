@@ -160,11 +160,10 @@ func FuzzPayload(f *testing.F) {
 		f.Add([]byte(s), uint8(20), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, width, v uint8) {
-		var y payload
 		p := pen{right: int(width) + 70, pal: sixteen}
 		d := inventory.Detail{Payload: b, Kept: len(b)}
 		d.Size = len(b)
-		y.layOut(p.m, &d, view(v%4), int(width))
+		y := layOut(p.m, &d, view(v%4), int(width))
 		for i := range y.lines() {
 			p.start()
 			y.draw(&p, i)

@@ -25,7 +25,7 @@ func (v view) String() string { return [...]string{"as it is", "text", "JSON", "
 // payload is laid out for one width.
 type payload struct {
 	of    inventory.Ref
-	at    int64 // ReceivedAt of the copy
+	print string // fingerprint of the copy
 	want  view
 	width int
 
@@ -34,22 +34,23 @@ type payload struct {
 	wrap []int  // where lines begin; nil in hex
 	open []bool // of JSON: the line begins inside a string
 	row  int    // bytes in a line of hex
-	cut  bool   // there are more lines than are kept
+	json bool   // the payload is a JSON object or array
 }
 
 // mostLines bounds the lines of one payload.
 const mostLines = 200_000
 
-// layOut makes the lines, where that was not done already for the same copy, view and width.
-func (y *payload) layOut(m measure, d *inventory.Detail, want view, width int) {
-	if y.of == d.Ref && y.at == d.ReceivedAt && y.want == want && y.width == width && y.view != viewBest {
-		return
-	}
-	*y = payload{of: d.Ref, at: d.ReceivedAt, want: want, width: width, view: want, b: d.Payload}
-	isJSON := isStructured(d.Payload)
+// fits reports whether y is the payload of d laid out for this view and width.
+func (y *payload) fits(d *inventory.Detail, want view, width int) bool {
+	return y.view != viewBest && y.of == d.Ref && y.print == d.Fingerprint && y.want == want && y.width == width
+}
+
+// layOut makes the lines. It may take long for a large payload.
+func layOut(m measure, d *inventory.Detail, want view, width int) payload {
+	y := payload{of: d.Ref, print: d.Fingerprint, want: want, width: width, view: want, b: d.Payload, json: isStructured(d.Payload)}
 	if want == viewBest {
 		switch {
-		case isJSON:
+		case y.json:
 			y.view = viewJSON
 		case readable(d.Payload):
 			y.view = viewText
@@ -64,19 +65,19 @@ func (y *payload) layOut(m measure, d *inventory.Detail, want view, width int) {
 		for y.row > 4 && 10+y.row*4+2 > width {
 			y.row -= 4
 		}
-		return
+		return y
 	case viewJSON:
-		if isJSON {
+		if y.json {
 			y.b = indent(d.Payload)
 		} else {
 			y.view = viewText
 		}
 	}
 	y.wrap = m.wrap(y.b, width, mostLines, asText)
-	y.cut = len(y.wrap) > mostLines
 	if y.view == viewJSON {
 		y.open = inStrings(y.b, y.wrap)
 	}
+	return y
 }
 
 func (y *payload) lines() int {

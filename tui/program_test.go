@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -82,7 +83,7 @@ func TestBurstsOfKeysAndSizesEndOnTheRightScreen(t *testing.T) {
 
 // onTerminal runs Run on a real pseudo-terminal.
 type onTerminal struct {
-	t      *testing.T
+	t      testing.TB
 	master *os.File
 	tty    *os.File
 	sc     *glass
@@ -91,7 +92,7 @@ type onTerminal struct {
 	done   chan error
 }
 
-func runOnTerminal(t *testing.T, o Options, w, h int, read bool) *onTerminal {
+func runOnTerminal(t testing.TB, o Options, w, h int, read bool) *onTerminal {
 	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -357,5 +358,46 @@ func TestBytesPerSecond(t *testing.T) {
 		if live > 30*8000 {
 			t.Errorf("a live screen sends %d bytes a minute", live)
 		}
+	}
+}
+
+// BenchmarkKeyToScreen is the time from a key written to a real pseudo-terminal until a virtual terminal behind it
+// shows the new place of the cursor, while 50 000 updates a second come in.
+func BenchmarkKeyToScreen(b *testing.B) {
+	n := benchSizes()[len(benchSizes())-1]
+	inv := plant(b, n)
+	o := still(inv)
+	o.Now = time.Now
+	x := runOnTerminal(b, o, 120, 40, true)
+	_, _ = x.master.WriteString("t")
+	x.sc.wait(b, "the flat list", func(s string) bool { return strings.Contains(s, "1 of "+number(int64(n))) })
+	var stop atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		load(inv, n, &stop)
+	}()
+	took := make([]time.Duration, 0, 1<<16)
+	at := 1
+	for b.Loop() {
+		key := "j"
+		if at%2 == 0 {
+			key = "k"
+		}
+		at = 3 - at
+		want := number(int64(at)) + " of " + number(int64(n))
+		begin := time.Now()
+		_, _ = x.master.WriteString(key)
+		x.sc.wait(b, want, func(s string) bool { return strings.Contains(s, "── "+want) })
+		took = append(took, time.Since(begin))
+	}
+	stop.Store(true)
+	<-ended
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	_, _ = x.master.WriteString("q")
+	if err := x.end(); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -31,6 +31,10 @@ type measure struct {
 // maxMarks bounds the combining marks shown on one character; what is beyond is escaped. Honest scripts need three.
 const maxMarks = 6
 
+// maxTrailing is how far from the end of a level or line a space is still looked at as one that stands at the end. A
+// payload may be megabytes of spaces.
+const maxTrailing = 64
+
 // Printable returns b as text that is safe to write to a terminal and that tells apart what differs: valid UTF-8
 // without control characters, where control characters, invisible and direction-changing code points, unusual spaces,
 // bytes that are not UTF-8, and spaces at the ends of a topic level stand as \t, \n, \r, \xNN, \uNNNN or \UNNNNNNNN and
@@ -80,9 +84,6 @@ type scanner struct {
 	i    int
 	as   textKind
 	lead bool // only spaces were seen since the level began
-	// A run of spaces is looked at once, not once for each of its spaces.
-	runEnd     int
-	runVisible bool
 }
 
 func (s *scanner) more() bool { return s.i < len(s.b) }
@@ -128,20 +129,18 @@ func (s *scanner) visibleSpace() bool {
 	if s.as == asName && s.lead {
 		return true
 	}
-	if s.i <= s.runEnd {
-		return s.runVisible
+	for end := s.i; end <= s.i+maxTrailing; end++ {
+		switch {
+		case end == len(s.b):
+			return true
+		case s.b[end] == ' ':
+		case s.as == asName:
+			return s.b[end] == '/'
+		default:
+			return s.b[end] == '\n' || s.b[end] == '\r'
+		}
 	}
-	end := s.i
-	for end < len(s.b) && s.b[end] == ' ' {
-		end++
-	}
-	s.runEnd = end
-	if s.as == asName {
-		s.runVisible = end == len(s.b) || s.b[end] == '/'
-	} else {
-		s.runVisible = end == len(s.b) || s.b[end] == '\n' || s.b[end] == '\r'
-	}
-	return s.runVisible
+	return false
 }
 
 func control(dst []byte, c byte) ([]byte, int) {

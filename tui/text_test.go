@@ -54,6 +54,13 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+func TestOnlyTheLastSpacesOfManyAreMarked(t *testing.T) {
+	got := Printable([]byte("a" + strings.Repeat(" ", 100)))
+	if want := "a" + strings.Repeat(" ", 35) + strings.Repeat(`\x20`, 65); got != want {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPrintableTextKeepsBackslashesAndInnerSpaces(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":"b\n"}`:   `{"a":"b\n"}`,
