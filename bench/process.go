@@ -67,7 +67,6 @@ func startMosquitto(limits bool) (*mosquitto, error) {
 	return nil, fmt.Errorf("mosquitto does not listen on %s", addr)
 }
 
-func (m *mosquitto) url() string  { return "mqtt://" + m.addr }
 func (m *mosquitto) port() string { return m.addr[strings.LastIndexByte(m.addr, ':')+1:] }
 
 func (m *mosquitto) stop() {
