@@ -25,7 +25,10 @@ func (inv *Inventory) List(ctx context.Context, s Spec) (*Listing, error) {
 		if wide { // the first level is always on show
 			inv.orderWide(ctx, 0)
 		}
-		return l, ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return l, nil
 	case s.Filter.empty() && s.Sort == ByTopic:
 		if err := inv.ensureFlat(ctx); err != nil {
 			return nil, err
