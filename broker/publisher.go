@@ -200,10 +200,13 @@ func (p *Publisher) Publish(ctx context.Context, m Message) (Outcome, error) {
 	}
 	p.measured(a.took)
 	out.Answered, out.Code, out.Reason = true, a.code, plain(a.reason)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if m.Retain && len(m.Payload) == 0 {
-		p.mu.Lock()
 		p.ledger.Answered(m.Topic, published)
-		p.mu.Unlock()
+	}
+	if m.Retain && !out.Refused() {
+		delete(p.refused, m.Topic)
 	}
 	return out, nil
 }

@@ -70,7 +70,6 @@ func (p *Publisher) put(ctx context.Context, o *outgoing, e expiry.Entry) (l *pu
 		e.Published = published
 		p.mu.Lock()
 		_ = p.ledger.Record(e) // it was checked, and nobody else records
-		delete(p.refused, e.Topic)
 		p.mu.Unlock()
 		if p.recorded != nil {
 			p.recorded(o.topic, o.payload)

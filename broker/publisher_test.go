@@ -254,6 +254,13 @@ func TestARefusalIsAnOutcomeAndTheEntryStays(t *testing.T) {
 		if s := p.Status(); s.Last.Refused != 1 || s.Last.Err != nil || s.Last.Sent != 3 || s.Topics != 3 {
 			t.Errorf("%+v", s)
 		}
+		if _, err := p.Publish(t.Context(), Message{Topic: "denied", Payload: []byte("2"), QoS: 1, Retain: true}); err != nil {
+			t.Error(err)
+		}
+		wait(10 * time.Second)
+		if n.count("refused") != 1 {
+			t.Errorf("a new value that is refused as well is no news:\n%s", n)
+		}
 		// It was accepted in between, so the next refusal is news.
 		k.with(func() { k.code = nil })
 		wait(10 * time.Second)
