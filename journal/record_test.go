@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -201,4 +202,20 @@ func TestAKnownTopicCostsNoAllocation(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { p.add(&s, 10) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	o, _ := options(day)
+	j := open(b, file(b), o)
+	batch := make([]Seen, 256)
+	for i := range batch {
+		batch[i] = live(fmt.Sprintf("home/room%d/sensor/state", i), day, expiry.Seconds(60))
+	}
+	for b.Loop() {
+		for i := range batch {
+			batch[i].At++
+		}
+		j.Observe(batch)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(batch)), "ns/publication")
 }
