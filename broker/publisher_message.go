@@ -134,7 +134,7 @@ func (s ServerInfo) allowed(o *outgoing) *limitError {
 		return &limitError{0x9B, fmt.Sprintf("the broker takes QoS %d at most", s.MaximumQoS)} // [MQTT-3.2.2-11]
 	case o.retain && !s.RetainAvailable:
 		return &limitError{0x9A, "the broker keeps no retained messages"} // [MQTT-3.2.2-14]
-	case s.MaximumPacketSize > 0 && o.size() > int(s.MaximumPacketSize):
+	case s.MaximumPacketSize > 0 && uint64(o.size()) > uint64(s.MaximumPacketSize):
 		return &limitError{0x95, fmt.Sprintf("the packet would have %d bytes and the broker takes %d", o.size(), s.MaximumPacketSize)} // [MQTT-3.2.2-15]
 	case o.size() > maxPacket:
 		return &limitError{0x95, fmt.Sprintf("the packet would have %d bytes, more than MQTT has room for", o.size())}
