@@ -15,13 +15,18 @@ import (
 	"retainscope/inventory"
 )
 
+// answerPatience is how many times Config.Timeout an answer is waited for while other packets arrive. A broker whose
+// queue is full drops the answer with the rest, and then it never comes.
+const answerPatience = 30
+
 // longestText is the most bytes that a string on the wire can have. The library cuts longer ones without a word.
 const longestText = 65535
 
 // Subscribe sends one SUBSCRIBE for all of subs and returns one Grant for each, in their order. A refused filter is a
 // Grant whose Refused is true; the error is then nil. An error means that no usable answer came: ctx ended, the
-// connection ended (its error is inside), a filter cannot be sent, the server was silent for Config.Timeout, the packet would be larger than
-// the server takes, or the SUBACK did not fit; grants that came with such a SUBACK are returned as well.
+// connection ended (its error is inside), a filter is empty or too long, the packet would be larger than the server
+// takes, the server was silent for Config.Timeout or sent everything but the answer for thirty times that, or the
+// SUBACK did not fit; grants that came with such a SUBACK are returned as well.
 //
 // Source: MQTT 5, 3.8 and 3.9.
 func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.Grant, error) {
@@ -140,12 +145,12 @@ func (c *Conn) request(ctx context.Context, what string, f func(context.Context)
 			if since.Before(start) {
 				since = start
 			}
-			if c.out.busy() {
+			if c.out.busy() || c.ahead.full() {
 				since = time.Now()
 			}
 			left := c.cfg.Timeout - time.Since(since)
-			if left <= 0 {
-				cancel(fmt.Errorf("%s: no answer from the broker for %s", what, c.cfg.Timeout))
+			if waited := time.Since(start); left <= 0 || waited >= answerPatience*c.cfg.Timeout {
+				cancel(fmt.Errorf("%s: no answer from the broker for %s", what, waited.Round(time.Millisecond)))
 				return
 			}
 			timer.Reset(left)

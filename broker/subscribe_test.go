@@ -114,6 +114,30 @@ func TestASubackMayComeLateWhileBytesArrive(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatNeverComesIsGivenUpInASteadyStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := make(chan struct{})
+		c := dialWire(t, nil, new(sink).deliver, func(w *wire) {
+			w.connect()
+			w.expect(typeSubscribe)
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Second):
+					w.send(retained("t", "x"))
+				}
+			}
+		})
+		start := time.Now()
+		_, err := c.Subscribe(t.Context(), []Subscription{{Filter: "a"}})
+		close(stop)
+		if err == nil || !strings.Contains(err.Error(), "no answer from the broker for 5m") {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
 func TestUnsubscribeNamesTheRefusedFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialWire(t, nil, new(sink).deliver, func(w *wire) {
