@@ -310,7 +310,7 @@ func (m *model) writeExpiry(w *writer, s *inventory.Slot, now int64) {
 		w.item("until about", factWidth, "", end)
 	}
 	wire := number(int64(seconds)) + " s at " + millis(s.ReceivedAt, m.now)
-	if s.History.Window > seconds {
+	if s.History.Window > 0 {
 		wire += "; largest seen " + number(int64(s.History.Window)) + " s"
 	}
 	w.item("on the wire", factWidth, "", wire)

@@ -71,6 +71,9 @@ func commands() []command {
 		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage, do: func(m *model) tea.Cmd { return m.show(topics) }},
 		{keys: bind("stop what runs, else clear the filter", "esc"), where: inList, off: func(m *model) string {
 			if m.job == nil && !m.filter.set() {
+				if m.link.Scanning {
+					return "the scan goes on by itself and holds up no key; q leaves"
+				}
 				return "nothing runs and no filter is in force"
 			}
 			return ""
