@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"time"
+)
+
+// The tab line: which screens there are, how the list is made, the filter.
+
+// tab is one entry of the tab line; a new screen is one more row here.
+type tab struct {
+	name   string
+	screen screen
+}
+
+var tabs = []tab{{"1 Topics", topics}, {"2 Coverage", coveragePage}, {"3 Events", eventsPage}}
+
+// drawTabs is the last header line: which screens there are, how the list is made, and the filter.
+func (m *model) drawTabs() {
+	p := &m.pen
+	p.to(1)
+	for _, t := range tabs {
+		style := p.pal.dim
+		name := " " + t.name + " "
+		if t.screen == m.screen {
+			style = p.pal.selected
+			if style == "" {
+				name = "[" + t.name + "]"
+			}
+		}
+		p.sayIn(style, name)
+		p.say(" ")
+	}
+	m.drawFilter()
+}
+
+// drawFilter says how the list is made, on the rest of the line.
+func (m *model) drawFilter() {
+	p := &m.pen
+	f := &m.filter
+	p.to(p.x + 1)
+	if f.active || f.set() {
+		m.drawFilterText()
+		return
+	}
+	how := "tree"
+	if !m.list.spec.Tree {
+		how = "flat, by " + m.list.spec.Sort.String()
+		if m.list.spec.Desc {
+			how += ", turned round"
+		}
+	}
+	if m.list.pending && m.o.Now().Sub(m.list.started) > 300*time.Millisecond {
+		how += ": putting in order"
+	}
+	p.rightward(m.lay.w-1, how)
+}
+
+func (m *model) drawFilterText() {
+	p := &m.pen
+	f := &m.filter
+	p.sayIn(p.pal.strong, "/ ")
+	// The end that is typed at stays in sight.
+	text := []byte(string(f.text))
+	note := ""
+	switch {
+	case f.active && len(f.text) == 0:
+		note = "words, a/+/b, is:never, size>1k, expiry<10m, -not"
+	case f.err != "":
+		note = f.err
+	case m.list.pending:
+		note = "looking"
+	case m.list.l != nil:
+		note = counted(int64(m.list.l.Len()), "topic")
+	}
+	room := max(p.left()-1, 1)
+	if note != "" && len(f.text) > 0 {
+		room = max(room-min(len(note)+2, room/2), 1)
+	}
+	start := p.x
+	if f.active {
+		before := []byte(string(f.text[:f.at]))
+		shown, w := p.m.tailText(before, room-1)
+		p.buf = append(p.buf, shown...)
+		p.x += w
+		m.filter.caret = p.x
+		p.wire([]byte(string(f.text[f.at:])), max(start+room-p.x, 0), asText)
+	} else {
+		p.wire(text, room, asText)
+	}
+	if note != "" {
+		p.to(p.x + 2)
+		style := p.pal.dim
+		if f.err != "" {
+			style = p.pal.warn
+		}
+		p.in(style)
+		p.sentence(note)
+		p.in("")
+	}
+}
