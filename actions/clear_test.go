@@ -67,6 +67,14 @@ func TestEveryVerdictHasItsCase(t *testing.T) {
 				return nil
 			}
 		}, CouldNotVerify, "refused the observer's subscription: 0x87", 1},
+		{"the broker answers for fewer filters than were asked", func(b *bench) {
+			b.onObserve = func(n int, o *Observation) error {
+				if n == 3 {
+					o.Grants = o.Grants[1:]
+				}
+				return nil
+			}
+		}, CouldNotVerify, "did not answer for the observer's filter", 1},
 		{"the observer is lost afterwards", func(b *bench) {
 			b.onObserve = func(n int, o *Observation) error {
 				if n == 3 {

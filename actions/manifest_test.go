@@ -136,6 +136,71 @@ disposition = "hold"
 	}
 }
 
+func TestManifestWhatIsTakenAwayLeavesItsCommentsWhereTheyWere(t *testing.T) {
+	m := mustParse(t, `[broker]
+url = 'mqtt://broker.lan:1883'
+user = 'operator'
+[[topic]]
+topic = 'n'
+# stays with n
+[[topic]]
+topic = 'a'
+reason = 'x' # ask kim first
+[[topic.writer]] # the old one
+name = 'w'
+
+# about b
+[[topic]]
+topic = 'b'`)
+	if err := m.Put(Entry{Topic: []byte("a"), Owner: "o", Writers: []Writer{{Name: "v"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Put(Entry{Topic: []byte("n"), Writers: []Writer{{Name: "x"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Put(Entry{Topic: []byte("c")}); err != nil {
+		t.Fatal(err)
+	}
+	want := `[broker]
+url = 'mqtt://broker.lan:1883'
+user = 'operator'
+[[topic]]
+topic = 'n'
+disposition = "hold"
+# stays with n
+
+[[topic.writer]]
+name = "x"
+kind = "not stated"
+state = "unknown"
+will = "unknown"
+
+[[topic]]
+topic = 'a'
+# ask kim first
+owner = "o"
+disposition = "hold"
+# the old one
+
+[[topic.writer]]
+name = "v"
+kind = "not stated"
+state = "unknown"
+will = "unknown"
+
+# about b
+[[topic]]
+topic = 'b'
+
+[[topic]]
+topic = "c"
+disposition = "hold"
+`
+	if got := string(m.Text()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestManifestErrorsNameTheLine(t *testing.T) {
 	head := "version = 1\n[broker]\nurl = 'mqtt://x'\n"
 	for _, c := range []struct{ name, text, want string }{

@@ -152,6 +152,13 @@ func TestRecordNamesTheFirstLineThatWasChanged(t *testing.T) {
 		{"the last three lines taken away", func(m *memory, ls [][]byte) {
 			m.files[recordFile] = join(ls[:4])
 		}, 5, "taken away"},
+		{"the file cut in the middle of a line", func(m *memory, ls [][]byte) {
+			m.files[recordFile] = append(join(ls[:4]), ls[4][:80]...)
+		}, 5, "taken away"},
+		{"the last line made none", func(m *memory, ls [][]byte) {
+			ls[6] = []byte("hello\n")
+			m.files[recordFile] = join(ls)
+		}, 7, "no line of a record"},
 		{"a line that is none", func(m *memory, ls [][]byte) {
 			ls[4] = []byte("hello\n")
 			m.files[recordFile] = join(ls)
@@ -187,8 +194,12 @@ func TestRecordNamesTheFirstLineThatWasChanged(t *testing.T) {
 			if op := b.clear(); op.Verdict() != ClearedVerified {
 				t.Errorf("afterwards: %s", op.Sentence())
 			}
-			if v, err := fresh.Verify(t.Context()); err != nil || v.OK() {
+			v, err = fresh.Verify(t.Context())
+			if err != nil || v.OK() {
 				t.Errorf("a later clear hid it: %v", v.Bad)
+			}
+			if h, _, err := fresh.Head(); err != nil || c.name == "the last line made none" && h.Lines != v.Lines {
+				t.Errorf("the head counts %d lines, there are %d (%v)", h.Lines, v.Lines, err)
 			}
 			if l, err := fresh.List(t.Context()); err != nil || len(l.Operations) == 0 {
 				t.Errorf("the list shows %v, %v", l, err)

@@ -99,11 +99,10 @@ func (d *Desk) readTail() (tail, error) {
 	}
 	if len(numbers) == 0 {
 		t.fresh = "a new record"
-		return t, d.compareHead(&t, "")
+		return t, d.compareHead(&t)
 	}
-	var prev string
 	for i := len(numbers) - 1; i >= 0; i-- {
-		found, err := d.readEnd(numbers[i], &t, &prev)
+		found, err := d.readEnd(numbers[i], &t)
 		if err != nil {
 			return t, fmt.Errorf("read record: %w", err)
 		}
@@ -111,12 +110,12 @@ func (d *Desk) readTail() (tail, error) {
 			break
 		}
 	}
-	return t, d.compareHead(&t, prev)
+	return t, d.compareHead(&t)
 }
 
 // readEnd looks at the end of one segment and reports whether a line was found there. Segments that hold nothing are
 // passed over: the place of such a one is taken by the next.
-func (d *Desk) readEnd(number int, t *tail, prev *string) (found bool, err error) {
+func (d *Desk) readEnd(number int, t *tail) (found bool, err error) {
 	f, err := d.store.Open(d.segmentName(number))
 	if err != nil {
 		return false, err
@@ -159,12 +158,8 @@ func (d *Desk) readEnd(number int, t *tail, prev *string) (found bool, err error
 		if t.hash == noDigest {
 			t.hash = digest(line)
 		}
-		p, seq, ok := readPrefix(line)
-		if ok && (skipped > 0 || json.Valid(line)) {
+		if _, seq, ok := readPrefix(line); ok && (skipped > 0 || json.Valid(line)) {
 			t.seq = seq + skipped
-			if skipped == 0 {
-				*prev = p
-			}
 			return true, nil
 		}
 		t.fresh = "the last line was damaged"
@@ -175,13 +170,13 @@ func (d *Desk) readEnd(number int, t *tail, prev *string) (found bool, err error
 
 // compareHead looks whether the record ends where the head says. A head that is some lines behind is what a stop
 // between a line and its digest leaves, or a head that could not be written, and no sign of anything.
-func (d *Desk) compareHead(t *tail, prev string) error {
+func (d *Desk) compareHead(t *tail) error {
 	h, ok, err := d.Head()
 	if err != nil || !ok || h.SHA256 == t.hash {
 		return err
 	}
-	behind := h.SHA256 == prev
-	if !behind && t.fresh == "" && h.Lines < t.seq {
+	behind := false
+	if t.fresh == "" && h.Lines < t.seq {
 		if behind, err = d.holdsLine(*t, h); err != nil {
 			return err
 		}

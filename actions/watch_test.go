@@ -38,6 +38,12 @@ func TestWatchForAReturn(t *testing.T) {
 			b.publish(live(ownPayload))
 		}, CameBack, "came back after 1.0 s with the same value", time.Second},
 		{"somebody sends another empty message", time.Second, func(b *bench) { b.publish(retained(own, "")) }, ClearedVerified, "was not observed", time.Minute},
+		{"it comes back and goes again at once", time.Second, func(b *bench) {
+			b.publish(retained(own, "x"))
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			delete(b.lab.store, own)
+		}, CameBack, "came back after 1.0 s with another value", time.Second},
 		{"nobody saw it come", time.Second, func(b *bench) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
