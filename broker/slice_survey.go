@@ -5,6 +5,7 @@ package broker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -19,7 +20,7 @@ type survey struct {
 func (v *survey) add(topic []byte, payload int, first int64) {
 	v.arena = append(v.arena, topic...)
 	v.ends = append(v.ends, len(v.arena))
-	v.bytes = append(v.bytes, uint32(min(len(topic)+payload+16, 1<<31)))
+	v.bytes = append(v.bytes, uint32(min(len(topic)+payload+16, math.MaxInt32)))
 	v.first = append(v.first, first)
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -74,7 +75,7 @@ func (m *model) move(rows int) tea.Cmd {
 func (m *model) jump(last bool) tea.Cmd {
 	to := 0
 	if last {
-		to = 1 << 40
+		to = math.MaxInt32 // further than any page; clamped at once
 	}
 	switch m.scope() {
 	case inPage:

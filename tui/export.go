@@ -50,7 +50,7 @@ func (m *model) askExport() tea.Cmd {
 		picks = append(picks, s)
 	}
 	if ok {
-		prefix := append([]byte(nil), r.Prefix...)
+		prefix := append([]byte{}, r.Prefix...) // never nil: nil stands for the whole store, and the first level may be empty
 		name := Printable(prefix)
 		if name == "" {
 			name = "(empty level)"
