@@ -39,9 +39,11 @@ func TestTheClaimFollowsTheEvidence(t *testing.T) {
 		"few large messages":                  {func() evidence { e := silent(); e.copies, e.wire = 800, 50_000_000; return e }, inventory.NoSignOfLoss, "less came"},
 		"nothing was dropped, half is hidden": {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "visible to this login"},
 		"dropped, and the count is higher":    {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 500, 507, 2; return e }, inventory.Incomplete, "rose by 500: some client"},
+		"dropped, but hardly ours":            {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 1001, 507, 2; return e }, inventory.Unverified, "does not say which"},
 		"dropped, and the count agrees":       {func() evidence { e := good(); e.now.dropped, e.now.dropLive = 507, 2; return e }, inventory.Verified, "agrees"},
 		"dropped counter was silent, now speaks": {func() evidence {
 			e := silent()
+			e.pings = 1
 			e.now.version = "mosquitto version 2.0.11"
 			e.now.dropped, e.now.dropLive = 9, 1
 			return e

@@ -21,6 +21,7 @@ func standstill(n int64) time.Duration { return time.Duration(n) * 3 * time.Micr
 
 // scan asks for the whole store once and publishes what it may claim. It reports whether the scan came to its end.
 func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
+	w.stopLinger()
 	started := w.now()
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1 })
 	w.setCoverage(func(c *inventory.Coverage) {
@@ -30,20 +31,26 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
 	snap := w.scanWhole(ctx, &e)
 	if e.ended == "" && e.live() {
+		unseen := w.unseen(ctx)
+		few := len(unseen) <= unseenFew
+		if few {
+			w.settleUnseen(ctx, &e, unseen) // what is gone would make the count disagree
+		}
 		if !w.cfg.Slices || e.pings == 0 {
 			w.settleFigures(ctx, &e) // an unanswered ping is loss enough to go on at once
 		}
 		if w.cfg.Slices {
 			w.sliceWhereItHelps(ctx, &e)
 		}
+		if !few {
+			w.publish(&e, started, w.now())
+			w.settleUnseen(ctx, &e, w.unseen(ctx))
+		}
 	}
 	if ctx.Err() != nil && e.ended == "" {
 		e.ended = "the connection was lost"
 	}
 	w.publish(&e, started, w.now())
-	if e.ended == "" && e.live() && !w.cfg.Once {
-		w.settleUnseen(ctx, &e, started)
-	}
 	e.after = e.now
 	w.last = &e
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1 })
@@ -52,11 +59,8 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 		if w.cfg.Once || e.ended != "" {
 			shut(snap.conn)
 		} else {
-			helpers.Go(func() { w.linger(ctx, snap) })
+			w.startLinger(ctx, helpers, snap)
 		}
-	}
-	if e.ended == "" {
-		w.inv.EndScan()
 	}
 	return e.ended == ""
 }
@@ -184,7 +188,23 @@ func (w *Watcher) recount(ctx context.Context, e *evidence) {
 	}
 }
 
-// linger keeps the snapshot connection for a while: what comes late is still taken.
+// startLinger keeps the snapshot connection for a while: what comes late is still taken. A new scan ends it.
+func (w *Watcher) startLinger(ctx context.Context, helpers *sync.WaitGroup, snap *snapshot) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	w.stopLinger = func() {
+		cancel()
+		<-ended
+		w.stopLinger = func() {}
+	}
+	helpers.Go(func() {
+		defer close(ended)
+		defer cancel()
+		w.linger(ctx, snap)
+		shut(snap.conn)
+	})
+}
+
 func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 	before := snap.copies.Load()
 	timer := time.NewTimer(4 * w.cfg.Quiet)
@@ -194,6 +214,7 @@ func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 	case <-snap.conn.Done():
 	case <-timer.C:
 	}
+	w.inv.EndScan()
 	if n := snap.copies.Load() - before; n > 0 {
 		held := w.held(ctx)
 		w.setCoverage(func(c *inventory.Coverage) {
@@ -201,7 +222,6 @@ func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 			c.Notes = withNote(c.Notes, "Retained copies came after the scan had ended by its rule; they were taken.")
 		})
 	}
-	shut(snap.conn)
 }
 
 // publish puts the evidence of a scan into Status.

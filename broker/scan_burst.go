@@ -17,14 +17,16 @@ type snapshot struct {
 	inv    *inventory.Inventory
 	conn   *Conn
 	copies atomic.Int64
-	made   time.Time
-	last   atomic.Int64 // when the last retained copy came, in nanoseconds since made: no clock that is set matters
+	// ownOnly has topics that begin with $ left out of copies: they came of an extra filter.
+	ownOnly bool
+	made    time.Time
+	last    atomic.Int64 // when the last retained copy came, in nanoseconds since made: no clock that is set matters
 }
 
 // dialSnapshot makes a connection for retained copies. Retain As Published is left 0 on it, so that RETAIN means
 // "because of the subscription"; what else comes is live traffic that the live connection takes.
 func (w *Watcher) dialSnapshot(ctx context.Context) (*snapshot, error) {
-	s := &snapshot{inv: w.inv, made: time.Now()}
+	s := &snapshot{inv: w.inv, made: time.Now(), ownOnly: w.extraOnly()}
 	conn, err := w.dialPatient(ctx, s.take, inventory.Replay)
 	s.conn = conn
 	return s, err
@@ -45,20 +47,23 @@ func (w *Watcher) dialPatient(ctx context.Context, deliver Deliver, origin inven
 
 // take is called on the connection's decode goroutine.
 func (s *snapshot) take(batch []inventory.Publication) {
-	n := 0
+	n, extra := 0, 0
 	for i := range batch {
 		if batch[i].Retain {
 			if n != i {
 				batch[n] = batch[i]
 			}
 			n++
+			if s.ownOnly && len(batch[i].Topic) > 0 && batch[i].Topic[0] == '$' {
+				extra++
+			}
 		}
 	}
 	if n == 0 {
 		return
 	}
 	s.inv.Apply(batch[:n])
-	s.copies.Add(int64(n))
+	s.copies.Add(int64(n - extra))
 	s.last.Store(int64(time.Since(s.made)))
 }
 

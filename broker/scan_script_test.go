@@ -331,3 +331,16 @@ func TestDropsWhileOnlyWatchingAreAGap(t *testing.T) {
 		})
 	})
 }
+
+func TestExtraTopicsDoNotHideThatNothingWasReplayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(20)
+		b.noWildcards = true
+		b.keep("$SYS/broker/uptime", "1 seconds", 0)
+		cov, _ := once(t, b, func(c *WatchConfig) { c.Extra = []string{"$SYS/broker/uptime"} })
+		if cov.Claim != inventory.Unverified || !strings.Contains(cov.Rule, "nothing was replayed") {
+			t.Errorf("%s: %s", cov.Claim, cov.Rule)
+		}
+	})
+}

@@ -5,7 +5,6 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -25,60 +24,6 @@ const (
 	// sliceSample is how many names of single topics are asked for before they are taken as what they look like.
 	sliceSample = 1000
 )
-
-// sliceResult is what slicing brought.
-type sliceResult struct {
-	asked, planned int
-	found          int64 // topics that came with slices and were not held before
-	refused        int   // slices that the broker refused
-	whole          int64 // copies in slices that were too large and that no narrower filter divides
-	dear           bool  // a way to divide was left out because of what it costs the broker
-	skipped        int   // names that no topic filter can carry
-	flat           bool  // the names that are left do not repeat, so that they say nothing about the missing ones
-	again          bool  // the whole was asked for once more
-	ended          string
-}
-
-// what names what was asked for after the whole.
-func (r *sliceResult) what() string {
-	switch {
-	case r.asked == 0:
-		return "a second time"
-	case r.again:
-		return fmt.Sprintf("%d slices and a second time", r.asked)
-	default:
-		return fmt.Sprintf("%d slices", r.asked)
-	}
-}
-
-// gaps says what slices could not do.
-func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
-	if claim != inventory.Incomplete && claim != inventory.Unverified {
-		return nil
-	}
-	add := func(format string, args ...any) {
-		gaps = append(gaps, inventory.Gap{Count: -1, Text: fmt.Sprintf(format, args...)})
-	}
-	if r.whole > 0 {
-		add("A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
-	}
-	if r.flat && r.whole == 0 {
-		add("What is missing has names that were never seen: they lie side by side in one level, and no topic filter names a part of a level.")
-	}
-	if r.refused > 0 {
-		add("The broker refused %d of the narrower filters.", r.refused)
-	}
-	if r.skipped > 0 {
-		add("%d names cannot stand in a topic filter.", r.skipped)
-	}
-	if r.dear {
-		add("Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")
-	}
-	if r.ended != "" {
-		add("Asking for parts ended early: %s.", r.ended)
-	}
-	return gaps
-}
 
 // slicer is one run of slices.
 type slicer struct {
@@ -144,7 +89,7 @@ func (e *evidence) worthSlicing() bool {
 		return false
 	}
 	_, moved := e.now.dropsSince(e.before)
-	return moved || e.pings > 0 || e.stalls > 0 || e.discards > 0 || !e.small()
+	return moved && !e.othersLoss() || e.pings > 0 || e.stalls > 0 || e.discards > 0 || !e.small()
 }
 
 // run divides and asks until there is nothing left that could bring more.

@@ -74,8 +74,10 @@ type Watcher struct {
 	sys         *sysWatch   // owned by the scan that runs, or else by attend
 	last        *evidence   // of the last scan, owned like sys
 	// figuresAt is how many live $SYS messages had come a second ago, owned like sys.
-	figuresAt int64
-	live      liveSigns
+	figuresAt  int64
+	stopLinger func() // ends what a scan left open, owned like sys
+
+	live liveSigns
 	// liveGrants are the answers to the filters on the live connection; written before a session's scans start.
 	liveGrants []inventory.Grant
 
@@ -94,6 +96,7 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 		changed: make(chan struct{}, 1), rescan: make(chan struct{}, 1), scanned: make(chan struct{}),
 	}
 	w.queries.w = w
+	w.stopLinger = func() {}
 	now := cfg.Clock()
 	w.link = inventory.Link{
 		State: inventory.Connecting, Since: now, URL: cfg.URL, User: plain(cfg.User), Protocol: "5",
@@ -216,6 +219,11 @@ func (w *Watcher) held(ctx context.Context) int64 {
 		}
 	}
 	return max(n, 0)
+}
+
+// extraOnly reports whether topics that begin with $ come of extra filters alone.
+func (w *Watcher) extraOnly() bool {
+	return len(w.cfg.Extra) > 0 && !slices.ContainsFunc(w.cfg.Filters, func(f string) bool { return strings.HasPrefix(f, "$") })
 }
 
 // lossText returns why a connection ended, as one sentence without a full stop.

@@ -16,6 +16,8 @@ const (
 	dueBatch = 4 * queryFilters
 	// unseenMost is how many topics that a scan did not bring are asked for one by one.
 	unseenMost = 200_000
+	// unseenFew is how many are asked for before anything else is waited for.
+	unseenFew = 5 * queryFilters
 )
 
 // tend marks what is due every second and asks for it. Questions run beside the clock: a slow answer stops no tick.
@@ -66,10 +68,17 @@ func (w *Watcher) settleDue(ctx context.Context, topics [][]byte) {
 	}
 }
 
-// settleUnseen asks for what is held and was not brought by a scan that began at started. Only what the broker does
-// not have when asked is gone.
-func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, started time.Time) {
-	topics := w.inv.NotSeen(ctx, unseenMost)
+// unseen returns what is held and was not brought by the scan; nothing where this was the only one.
+func (w *Watcher) unseen(ctx context.Context) [][]byte {
+	if w.cfg.Once {
+		return nil
+	}
+	return w.inv.NotSeen(ctx, unseenMost)
+}
+
+// settleUnseen asks for topics that are held and were not brought by a scan. Only what the broker does not have when
+// asked is gone.
+func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, topics [][]byte) {
 	if len(topics) == 0 {
 		return
 	}
@@ -94,7 +103,6 @@ func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, started time.Ti
 	}
 	e.recovered, e.unsure = kept, unsure
 	e.held = w.held(ctx)
-	w.publish(e, started, w.now())
 }
 
 // whyGone tells an expiry from a removal by somebody: a copy that still had time left was removed.
