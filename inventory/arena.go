@@ -36,11 +36,7 @@ func (a *arena) at(p place) []byte {
 // add copies a topic.
 func (a *arena) add(id uint32, topic []byte) place {
 	if a.open < 0 || len(a.chunks[a.open].data)+len(topic) > cap(a.chunks[a.open].data) {
-		closed := a.open
 		a.open = a.put(&chunk{data: make([]byte, 0, arenaChunk)})
-		if closed >= 0 && a.chunks[closed].dead == len(a.chunks[closed].data) {
-			a.drop(closed)
-		}
 	}
 	c := a.chunks[a.open]
 	p := place{off: uint32(len(c.data)), chunk: uint16(a.open), n: uint16(len(topic))}
@@ -71,7 +67,10 @@ func (a *arena) forget(p place) bool {
 	c := a.chunks[p.chunk]
 	c.dead += int(p.n)
 	if int(p.chunk) == a.open {
-		return false
+		if c.dead*2 <= len(c.data) || len(c.data)*2 < cap(c.data) {
+			return false
+		}
+		a.open = -1 // it is written again like any other
 	}
 	if c.dead == len(c.data) {
 		a.drop(int(p.chunk))
