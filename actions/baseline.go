@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"retainscope/inventory"
 )
@@ -13,11 +14,16 @@ import (
 func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
 	topic := r.op.Topic
 	base := &Baseline{}
-	wanted := r.req.Controls[:min(len(r.req.Controls), MaxControls)]
+	var wanted [][]byte
+	for _, t := range r.req.Controls {
+		if len(wanted) < MaxControls && RefuseTopic(t) == nil && utf8.Valid(t) && !bytes.Equal(t, topic) {
+			wanted = append(wanted, t)
+		}
+	}
 	if len(wanted) == 0 {
 		wanted = r.scan(ctx, base)
 	}
-	look, err := r.look(ctx, Question{Filters: append([][]byte{topic}, wanted...)})
+	look, err := r.look(ctx, Question{Filters: append([][]byte{filterFor(topic)}, wanted...)})
 	base.Looks = append(base.Looks, lookOf("baseline", 0, look, err))
 	if !r.usable(ctx, look, err) {
 		return nil, false
@@ -38,7 +44,7 @@ func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
 		return nil, false
 	}
 	base.Looks = append(base.Looks, lookOf("witness", 0, r.witness.About(), nil))
-	again, err := r.look(ctx, Question{Filters: [][]byte{topic}, QoS: r.bounds.QoS})
+	again, err := r.look(ctx, Question{Filters: [][]byte{filterFor(topic)}, QoS: r.bounds.QoS})
 	base.Looks = append(base.Looks, lookOf("stored QoS", r.bounds.QoS, again, err))
 	if !r.usable(ctx, again, err) {
 		return nil, false
@@ -112,8 +118,9 @@ func (r *run) limits(base *Baseline, look Observation, wanted int) {
 	}
 }
 
+// watched returns the filters for a topic and its controls.
 func watched(topic []byte, controls []Copy) [][]byte {
-	all := [][]byte{topic}
+	all := [][]byte{filterFor(topic)}
 	for _, c := range controls {
 		all = append(all, c.Topic)
 	}

@@ -173,7 +173,7 @@ func TestSavedListIsReadForADryRun(t *testing.T) {
 	m, err := ReadList(strings.NewReader(`{"topic":"a/b","qos":null,"size":3,"fingerprint":"` + fp + `","expiry_seconds":60,"received_at":"2026-03-07T12:00:00Z"}
 {"topic":"a/\ufffd","topic_hex":"612fff","size":1,"fingerprint":"` + fp + `","expiry_seconds":null,"received_at":"2026-03-07T12:00:00Z"}
 
-{"summary":true,"coverage":{"claim":"verified"}}
+{"summary":true,"claim":"verified"}
 `))
 	if err != nil || m.Len() != 2 || len(m.notes) != 0 {
 		t.Fatalf("%v, %d", err, m.Len())
@@ -183,6 +183,9 @@ func TestSavedListIsReadForADryRun(t *testing.T) {
 	}
 	if _, ok := m.Get([]byte("a/\xff")); !ok {
 		t.Error("the exact bytes did not come back")
+	}
+	if m, err := ReadList(strings.NewReader(`{"summary":true,"claim":"incomplete"}`)); err != nil || !strings.Contains(strings.Join(m.notes, ""), `is "incomplete"`) {
+		t.Errorf("%v %v", m, err)
 	}
 	for text, want := range map[string]string{
 		"{": "line 1 is no JSON", "\n{}": "line 2: it names no topic", `{"topic":"a"}`: "line 1: it has no fingerprint", `{"topic_hex":"zz"}`: "not hexadecimal",

@@ -156,8 +156,8 @@ func (c Candidate) quiet(now int64) bool {
 // neighbourFilters returns the filters of a bounded scan around topic, for a clear without an inventory: everything
 // below the level above it, or for a topic of one level the first levels and what is below it.
 func neighbourFilters(topic []byte) [][]byte {
-	if p, ok := parentOf(topic); ok {
+	if p, ok := parentOf(filterFor(topic)); ok {
 		return [][]byte{append(bytes.Clone(p), "/#"...)}
 	}
-	return [][]byte{[]byte("+"), append(bytes.Clone(topic), "/#"...)}
+	return [][]byte{[]byte("+"), append(bytes.Clone(filterFor(topic)), "/#"...)}
 }

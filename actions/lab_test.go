@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"retainscope/expiry"
 	"retainscope/inventory"
@@ -84,7 +85,7 @@ func (l *lab) publish(p inventory.Publication) {
 		l.store[string(p.Topic)] = p
 	}
 	for _, w := range l.seen {
-		if slices.ContainsFunc(w.topics, func(t []byte) bool { return bytes.Equal(t, p.Topic) }) {
+		if slices.ContainsFunc(w.topics, func(t []byte) bool { return matchFilter(string(t), p.Topic) }) {
 			w.queue = append(w.queue, p)
 			select {
 			case w.wake <- struct{}{}:
@@ -101,6 +102,10 @@ func (l *lab) Observe(ctx context.Context, q Question) (Observation, error) {
 	n := l.looks
 	o := Observation{ClientID: fmt.Sprintf("observer-%d", n), User: "reader", Fenced: true, Quiet: q.Quiet, From: l.time()}
 	for _, f := range q.Filters {
+		if !utf8.Valid(f) { // as brokers do
+			l.mu.Unlock()
+			return Observation{}, errors.New("the broker ended the connection with 0x81")
+		}
 		o.Grants = append(o.Grants, inventory.Grant{Filter: string(f), Code: q.QoS})
 		for _, p := range l.store {
 			if matchFilter(string(f), p.Topic) && !slices.ContainsFunc(o.Seen, func(s inventory.Publication) bool { return bytes.Equal(s.Topic, p.Topic) }) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"retainscope/expiry"
@@ -88,6 +89,9 @@ type listLine struct {
 	Fingerprint string  `json:"fingerprint"`
 	Expiry      *uint32 `json:"expiry_seconds"`
 	ReceivedAt  string  `json:"received_at"`
+
+	Flags []string `json:"flags"`
+	Claim string   `json:"claim"` // of the summary
 }
 
 // ReadList reads a saved inventory: the JSON lines that list writes. The error names the line that is none of them. A
@@ -105,6 +109,9 @@ func ReadList(r io.Reader) (*Model, error) {
 			}
 			if l.Summary {
 				summary = true
+				if l.Claim != inventory.Verified.String() && l.Claim != inventory.NoSignOfLoss.String() {
+					m.notes = append(m.notes, fmt.Sprintf("the saved list is %s: a topic that is not in it may be there nevertheless", Quote([]byte(l.Claim))))
+				}
 			} else if e := m.take(l); e != nil {
 				return nil, fmt.Errorf("read saved list: line %d: %w", n, e)
 			}
@@ -138,6 +145,9 @@ func (m *Model) take(l listLine) error {
 	}
 	if !isFingerprint(h.Fingerprint) {
 		return errors.New("it has no fingerprint")
+	}
+	if slices.Contains(l.Flags, "unknown") {
+		h.Interval = expiry.NotKnown()
 	}
 	if l.Expiry != nil {
 		h.Interval = expiry.Seconds(*l.Expiry)

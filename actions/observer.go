@@ -1,9 +1,11 @@
 package actions
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"retainscope/expiry"
 	"retainscope/inventory"
@@ -14,23 +16,26 @@ import (
 type Observer interface {
 	// Observe makes one connection with a fresh client id, has its callbacks in place, sends one SUBSCRIBE for
 	// q.Filters (nonshared, Retain Handling 0, No Local 0, Retain As Published 0, so that RETAIN 1 means a replay),
-	// reads the SUBACK code of every filter, sends PINGREQ, waits for PINGRESP and then until nothing came for q.Quiet,
-	// and closes. It returns what it knows also together with an error. The error is what kept it from looking, as one
+	// reads the SUBACK code of every filter, sends PINGREQ, waits for PINGRESP and then until no replay came for
+	// q.Quiet (live copies do not count: a busy neighbour must not keep it open), and closes. It returns what it knows also together with an error. The error is what kept it from looking, as one
 	// sentence safe for a terminal; a refused filter is no error but a Grant.
 	//
 	// Source: MQTT 5, 3.8.3.1 and 3.9.3.
 	Observe(ctx context.Context, q Question) (Observation, error)
-	// Watch makes one connection and subscribes to exact topics at QoS 0 with Retain As Published 1. With replay the
-	// stored copies come first (Retain Handling 0), without it only what is published from then on (2). It returns
-	// when every filter was granted; the error says which was not, or why there is no connection.
-	Watch(ctx context.Context, topics [][]byte, replay bool) (Witness, error)
+	// Watch makes one connection and subscribes to the filters (as in a Question, at most 51) at QoS 0, nonshared, with
+	// No Local 0 and Retain As Published 1. With replay the stored copies come first (Retain Handling 0), without it
+	// only what is published from then on (2). It returns when every filter was granted; the error says which was not,
+	// or why there is no connection. ctx bounds the opening only.
+	Watch(ctx context.Context, filters [][]byte, replay bool) (Witness, error)
 }
 
 // Question is what one look asks for.
 type Question struct {
-	Filters [][]byte      // exact topics, or with wildcards for a bounded scan; at most 51
+	// Filters are exact topics, with + in place of a level that is not UTF-8, or with wildcards for a bounded scan; at
+	// most 51, as they are to be sent.
+	Filters [][]byte
 	QoS     byte          // asked for every filter
-	Quiet   time.Duration // how long nothing may come after the fence, before the look ends
+	Quiet   time.Duration // how long no replay may come after the fence, before the look ends
 	Max     int           // publications after which the look ends and is called cut; 0 = no bound
 }
 
@@ -40,7 +45,7 @@ type Observation struct {
 	User     string // login of the observer, empty when anonymous
 	Grants   []inventory.Grant
 	Fenced   bool          // PINGRESP came after SUBACK
-	Quiet    time.Duration // how long it really was quiet at the end
+	Quiet    time.Duration // how long no replay came at the end, really waited
 	From, To time.Time
 	// Seen holds every publication in the order in which it came. Retain tells a replay (true) from what was published
 	// meanwhile (false). The bytes are whole and are not borrowed.
@@ -66,9 +71,9 @@ func (o Observation) blind(topic []byte, quiet time.Duration, err error) string 
 	if err != nil {
 		return "the observer could not look: " + err.Error()
 	}
-	granted := false
+	granted, filter := false, string(filterFor(topic))
 	for _, g := range o.Grants {
-		if g.Filter != string(topic) {
+		if g.Filter != filter {
 			continue
 		}
 		if g.Refused() {
@@ -87,6 +92,23 @@ func (o Observation) blind(topic []byte, quiet time.Duration, err error) string 
 		return "more came than the observer takes"
 	}
 	return ""
+}
+
+// filterFor returns the topic filter that a look uses for one topic: the topic itself, or, where it is not UTF-8, which
+// no filter may be, with + in place of such levels. What else that brings is passed over.
+//
+// Source: MQTT 5, 4.7.3.
+func filterFor(topic []byte) []byte {
+	if utf8.Valid(topic) {
+		return topic
+	}
+	levels := bytes.Split(topic, []byte("/"))
+	for i, l := range levels {
+		if !utf8.Valid(l) {
+			levels[i] = []byte("+")
+		}
+	}
+	return bytes.Join(levels, []byte("/"))
 }
 
 // replay returns the stored copy of topic, the last one when several came, and whether there was one.

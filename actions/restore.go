@@ -120,7 +120,7 @@ func (r *restore) intent() *UndoIntent {
 
 // act does everything between the intent and the outcome.
 func (r *restore) act(ctx context.Context) {
-	look, err := r.look(ctx, Question{Filters: [][]byte{r.topic}})
+	look, err := r.look(ctx, Question{Filters: [][]byte{filterFor(r.topic)}})
 	r.out.Looks = append(r.out.Looks, lookOf("before", 0, look, err))
 	if why := look.blind(r.topic, r.Bounds.orDefaults().Quiet, err); why != "" {
 		if ctx.Err() != nil {
@@ -193,7 +193,7 @@ func (r *restore) readBack(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return "the program was left before the topic was read back"
 	}
-	look, err := r.look(ctx, Question{Filters: [][]byte{r.topic}, QoS: r.Bounds.orDefaults().QoS})
+	look, err := r.look(ctx, Question{Filters: [][]byte{filterFor(r.topic)}, QoS: r.Bounds.orDefaults().QoS})
 	r.out.Looks = append(r.out.Looks, lookOf("read-back", r.Bounds.orDefaults().QoS, look, err))
 	if why := look.blind(r.topic, r.Bounds.orDefaults().Quiet, err); why != "" {
 		return why

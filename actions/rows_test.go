@@ -129,8 +129,8 @@ func TestG1Device07NeverSelectsDevice070(t *testing.T) {
 	if want := strings.Replace(others, own+"="+ownPayload+"\n", "", 1); b.holds() != want && b.holds()+"\n" != want {
 		t.Errorf("left\n%s\nwant\n%s", b.holds(), want)
 	}
-	// Five names that a careless reader takes for one.
-	names := []string{"/x", "x", "x/", "x//y", "x/y"}
+	// Names that a careless reader takes for one another; the last two are no UTF-8 and cannot be subscribed to.
+	names := []string{"/x", "x", "x/", "x//y", "x/y", "x ", " x", "e\u0301", "\u00e9", "x/\xff", "x/\xfe"}
 	for _, n := range names {
 		b := newBench(t)
 		for _, m := range names {
