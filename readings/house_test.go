@@ -264,19 +264,8 @@ func TestTheTotalsOfTheHouse(t *testing.T) {
 		}
 	}
 	n := func(k Kind, s Strength) int { return len(count[name{k, s}]) }
-	configs := func(k Kind, s Strength) int {
-		n := 0
-		for _, topic := range count[name{k, s}] {
-			if strings.HasSuffix(topic, "/config") && strings.HasPrefix(topic, "homeassistant/") {
-				n++
-			}
-		}
-		return n
-	}
 	got.danglingStrong, got.danglingWeak = n(Dangling, Strong), n(Dangling, Weak)
 	got.neverAvailable = n(NeverAvailable, Strong)
-	// By component; two of them read their state from a topic that says offline and wait for nothing: suncast's and
-	// wiz2mqtt's bridges are not among them.
 	got.offline = configsWaitingOffline(r, rows)
 	got.duplicateIDs = n(DuplicateID, Strong) / 2
 	got.renamed = devices(r, count[name{Renamed, Strong}])
@@ -289,7 +278,6 @@ func TestTheTotalsOfTheHouse(t *testing.T) {
 	if got != wanted {
 		t.Errorf("totals\n got %+v\nwant %+v", got, wanted)
 	}
-	_ = configs
 	var lines []string
 	for k, topics := range count {
 		lines = append(lines, fmt.Sprintf("%-22s %-7s %3d", k.k, k.s, len(topics)))

@@ -46,6 +46,7 @@ func (r *Reader) bindAlways(h *held, topic string) {
 	if look, ok := skeleton(topic); ok {
 		to := r.ensure(keyName('l', look))
 		r.bind(h, to, refLook, 0, 0)
+		r.looks++
 		r.peers(to)
 		// The plain topic that it looks like has to be read again too.
 		if twin := r.lookup(look); twin != 0 {

@@ -92,7 +92,7 @@ func lookName(key string) string { return key[2 : len(key)-1] }
 // lookOf returns the key of those that look like a topic in printable ASCII, 0 for none.
 func (r *Reader) lookOf(id uint32) uint32 {
 	topic := r.name(id)
-	if !plainName(topic) {
+	if r.looks == 0 || !plainName(topic) {
 		return 0
 	}
 	var room [160]byte

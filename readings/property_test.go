@@ -22,6 +22,7 @@ type world struct {
 	facts map[string]Fact
 	now   int64
 	since int64
+	rules Rules
 }
 
 // vary returns a fact for a row: mostly as the house has it, otherwise changed in one of the ways that matter.
@@ -48,6 +49,8 @@ func (w *world) vary(x row) Fact {
 		p = []string{"null", " ", "{", "[]", `{"state":"online"}`, "online", "offline", "x"}[w.rng.IntN(8)]
 	case 5:
 		swap("0.10.1", "0.2.0")
+		swap("14.6.0", "12.1.0")
+		swap("2026.10.1", "2024.2.0")
 	case 6:
 		p = strings.Replace(p, `"identifiers":["`, `"identifiers":["other_`, 1)
 	case 7:
@@ -84,8 +87,17 @@ func (w *world) vary(x row) Fact {
 	return f
 }
 
+func (w *world) reader() *Reader {
+	w.t.Helper()
+	r, err := New(w.rules)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
 func (w *world) fresh() *Reader {
-	r := newReader(w.t)
+	r := w.reader()
 	topics := make([]string, 0, len(w.facts))
 	for topic := range w.facts {
 		topics = append(topics, topic)
@@ -161,7 +173,13 @@ func TestAnyOrderOfPutAndRemoveReadsAsAFreshReader(t *testing.T) {
 				return !strings.Contains(x.topic+x.payload, keep) && !strings.Contains(x.topic+x.payload, also)
 			})
 		}
-		r := newReader(t)
+		if seed%5 == 4 {
+			w.rules = Rules{Ignore: []string{"homie/+/#"}, Conventions: []UserRule{
+				{Owner: "own {1}", Topics: []string{"zwave/+/#", "frigate/+/#"}, LivenessTopic: "zwave/{1}/status", Field: "value", Online: []string{"true"}, Offline: []string{"false"}},
+				{Owner: "robots", Topics: []string{"valetudo/#"}, LivenessTopic: "valetudo/RobotSample/$state", Online: []string{"ready"}, Offline: []string{"lost"}},
+			}}
+		}
+		r := w.reader()
 		r.Watched(w.since, w.now)
 		shadow := map[string]string{}
 		for step := range 160 {

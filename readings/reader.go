@@ -11,8 +11,8 @@ import (
 )
 
 // Reader keeps what retained topics say about each other and reads one on demand. It follows its facts: after any
-// sequence of Put and Remove it reads as a new Reader would that was told the last state only. It is safe for
-// concurrent use; one mutex is held for the length of a call.
+// sequence of Put and Remove it reads as a new Reader would that was told the last state only. Before a scan has ended it
+// reads what has arrived so far. It is safe for concurrent use; one mutex is held for the length of a call.
 type Reader struct {
 	mu sync.Mutex
 	graph
@@ -40,6 +40,7 @@ type Reader struct {
 	changed    []uint32            // topics whose reading changed and that Touched has not told of
 	shares     map[string]*share
 	count      Counts
+	looks      int // topics that are not printable ASCII
 
 	scratch struct {
 		discovery discovery

@@ -168,6 +168,7 @@ func (r *Reader) silence(h *held) {
 		case refID, refDevice, refKey:
 			r.peers(x.to)
 		case refLook:
+			r.looks--
 			r.peers(x.to)
 			r.touch(r.lookup(lookName(r.name(x.to))))
 		case refMark:
