@@ -122,7 +122,7 @@ func parseTerm(w word) (term, error) {
 	}
 	if rest, ok := strings.CutPrefix(w.text, "payload:"); ok && strings.HasPrefix(w.plain, "payload:") {
 		if rest == "" {
-			return t, fmt.Errorf("nothing to look for after payload:")
+			return t, fmt.Errorf("there is nothing to look for behind the colon")
 		}
 		t.kind, t.find = termPayload, newFinder([]byte(rest))
 		return t, nil

@@ -39,8 +39,8 @@ func (f *flatOrder) place(s *store, id uint32) {
 	f.order.insert(id, func(other uint32) int { return compareTopics(s.topicOf(other), topic) })
 }
 
-// some puts at most n waiting topics in order, and returns how many still wait.
-func (f *flatOrder) some(s *store, n int) int {
+// some puts at most n waiting topics in order.
+func (f *flatOrder) some(s *store, n int) {
 	for ; n > 0 && len(f.waiting) > 0; n-- {
 		last := len(f.waiting) - 1
 		id := f.waiting[last]
@@ -48,7 +48,6 @@ func (f *flatOrder) some(s *store, n int) int {
 		s.records.at(id).flags &^= flagQueued
 		f.place(s, id)
 	}
-	return len(f.waiting)
 }
 
 // ensureFlat makes the order of all topics if it is not there, and puts what waits in order. Sorting happens outside

@@ -162,10 +162,12 @@ func (inv *Inventory) EndScan() {
 	inv.endScan()
 }
 
-// NotSeen returns copies of at most max topics (all when max is 0 or less) that are held and were neither replayed nor
+// NotSeen returns copies of at most limit topics (all when limit is 0 or less) that are held and were neither replayed nor
 // published with RETAIN since BeginScan. They are to be asked for by their exact topic. It returns what it has when ctx
 // ends.
-func (inv *Inventory) NotSeen(ctx context.Context, max int) [][]byte { return inv.notSeen(ctx, max) }
+func (inv *Inventory) NotSeen(ctx context.Context, limit int) [][]byte {
+	return inv.notSeen(ctx, limit)
+}
 
 // Vanished says that topic was asked for at the instant at, Unix ms, and that the broker had nothing. It removes the
 // slot, notes an event of kind why (Expired or Gone), and returns true. It does nothing and returns false when there is no
@@ -192,12 +194,12 @@ func (inv *Inventory) Tick(now int64) {
 	inv.tick(now)
 }
 
-// DueTopics returns copies of at most max topics (all when max is 0 or less) whose interval ran out at least 2 s before
+// DueTopics returns copies of at most limit topics (all when limit is 0 or less) whose interval ran out at least 2 s before
 // now, Unix ms, and that were not returned in the last 60 s: they are to be asked for. It returns none while away.
-func (inv *Inventory) DueTopics(now int64, max int) [][]byte {
+func (inv *Inventory) DueTopics(now int64, limit int) [][]byte {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.dueTopics(now, max)
+	return inv.dueTopics(now, limit)
 }
 
 // SetAway says whether nobody watches the broker. While away, countdowns are shown stopped and nothing becomes due.
@@ -243,11 +245,11 @@ func (inv *Inventory) Find(topic []byte) (Ref, bool) {
 // lock.
 func (inv *Inventory) Detail(r Ref) (Detail, bool) { return inv.detail(r) }
 
-// Events returns copies of at most max events (all when max is 0 or less) numbered above after, oldest first, and the
+// Events returns copies of at most limit events (all when limit is 0 or less) numbered above after, oldest first, and the
 // number of the last one returned, which is after when there is none. Only the last few thousand are kept: older ones
 // are passed over. Pass 0 to begin with the oldest kept.
-func (inv *Inventory) Events(after uint64, max int) ([]Event, uint64) {
+func (inv *Inventory) Events(after uint64, limit int) ([]Event, uint64) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.news.list(after, max)
+	return inv.news.list(after, limit)
 }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -255,7 +256,7 @@ func TestWalkGivesEverythingInOrderAndStops(t *testing.T) {
 		t.Fatalf("walked %q, %v", got, err)
 	}
 	stop := fmt.Errorf("enough")
-	if err := inv.Walk(context.Background(), Spec{}, func(Detail) error { return stop }); err != stop {
+	if err := inv.Walk(context.Background(), Spec{}, func(Detail) error { return stop }); !errors.Is(err, stop) {
 		t.Fatalf("stopped with %v", err)
 	}
 }
@@ -265,11 +266,11 @@ func TestAQuestionThatIsGivenUpReturnsTheReason(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, s := range []Spec{{}, {Tree: true}, {Sort: BySize}, {Filter: mustFilter("e")}, {Filter: mustFilter("is:never")}, {Filter: mustFilter("+/#")}} {
-		if l, err := inv.List(ctx, s); l != nil || err != context.Canceled {
+		if l, err := inv.List(ctx, s); l != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v gave %v, %v", s, l, err)
 		}
 	}
-	if err := inv.Walk(ctx, Spec{}, func(Detail) error { return nil }); err != context.Canceled {
+	if err := inv.Walk(ctx, Spec{}, func(Detail) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("walk gave %v", err)
 	}
 }

@@ -61,15 +61,15 @@ func TestMalformedPropertiesEndTheReadingAndNotTheProgram(t *testing.T) {
 
 func TestAFingerprintCoversWhatAPersonSawAndNothingElse(t *testing.T) {
 	base := join([]byte{propContentType}, str("x"), []byte{propUser}, str("k"), str("v"), []byte{propUser}, str("l"), str("w"))
-	print := Fingerprint([]byte("p"), base, expiry.Seconds(60))
-	if len(print) != 64 || print != Fingerprint([]byte("p"), base, expiry.Seconds(3)) {
+	first := Fingerprint([]byte("p"), base, expiry.Seconds(60))
+	if len(first) != 64 || first != Fingerprint([]byte("p"), base, expiry.Seconds(3)) {
 		t.Error("the value of the expiry counts")
 	}
 	moved := join([]byte{propUser}, str("k"), str("v"), []byte{propContentType}, str("x"), []byte{propUser}, str("l"), str("w"))
-	if print != Fingerprint([]byte("p"), moved, expiry.Seconds(60)) {
+	if first != Fingerprint([]byte("p"), moved, expiry.Seconds(60)) {
 		t.Error("the place of the content type among the properties counts")
 	}
-	seen := map[string]string{print: "base"}
+	seen := map[string]string{first: "base"}
 	for name, got := range map[string]string{
 		"payload":       Fingerprint([]byte("q"), base, expiry.Seconds(60)),
 		"no expiry":     Fingerprint([]byte("p"), base, expiry.None()),

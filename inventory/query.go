@@ -210,7 +210,7 @@ func (q *query) sweep(ctx context.Context, best *term) error {
 }
 
 // inChunk appends the topics of a chunk that match all that topics decide.
-func (q *query) inChunk(c *chunk, best *term, found []candidate, make func(chunkEntry, int) candidate) []candidate {
+func (q *query) inChunk(c *chunk, best *term, found []candidate, noted func(chunkEntry, int) candidate) []candidate {
 	f := q.spec.Filter
 	end := func(i int) int {
 		if i+1 < len(c.entries) {
@@ -221,7 +221,7 @@ func (q *query) inChunk(c *chunk, best *term, found []candidate, make func(chunk
 	if best == nil || len(best.find.text) == 0 {
 		for i, e := range c.entries {
 			if topic := c.data[e.off:end(i)]; f.matchTopicTerms(topic) {
-				found = append(found, make(e, len(topic)))
+				found = append(found, noted(e, len(topic)))
 			}
 		}
 		return found
@@ -239,7 +239,7 @@ func (q *query) inChunk(c *chunk, best *term, found []candidate, make func(chunk
 		}
 		e := c.entries[i]
 		if topic := c.data[e.off:stop]; alone || f.matchTopicTerms(topic) {
-			found = append(found, make(e, len(topic)))
+			found = append(found, noted(e, len(topic)))
 		}
 		at = s.from(stop)
 	}
