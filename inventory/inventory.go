@@ -46,6 +46,7 @@ func New(o Options) *Inventory {
 	if o.MaxChanges <= 0 {
 		o.MaxChanges = 16 << 20
 	}
+	o.Expected = min(max(o.Expected, 0), expectLimit)
 	inv := &Inventory{opts: o}
 	inv.store.init(o)
 	return inv
@@ -188,19 +189,11 @@ func (inv *Inventory) StillServed(topic []byte, at int64) {
 
 // Tick marks what ran out until now, Unix ms. It is meant to be called once a second and costs one pass over the
 // deadlines.
-func (inv *Inventory) Tick(now int64) {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	inv.tick(now)
-}
+func (inv *Inventory) Tick(now int64) { inv.tick(now) }
 
 // DueTopics returns copies of at most limit topics (all when limit is 0 or less) whose interval ran out at least 2 s before
 // now, Unix ms, and that were not returned in the last 60 s: they are to be asked for. It returns none while away.
-func (inv *Inventory) DueTopics(now int64, limit int) [][]byte {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	return inv.dueTopics(now, limit)
-}
+func (inv *Inventory) DueTopics(now int64, limit int) [][]byte { return inv.dueTopics(now, limit) }
 
 // SetAway says whether nobody watches the broker. While away, countdowns are shown stopped and nothing becomes due.
 func (inv *Inventory) SetAway(away bool) {

@@ -71,28 +71,54 @@ func (inv *Inventory) stillServed(topic []byte, at int64) {
 	inv.version++
 }
 
-// overdue calls f for every slot whose deadline is at or before second, until f returns false. One pass goes over packed
-// numbers and touches a record only where something ran out.
+// overdue calls f, with the lock held, for every slot whose deadline is at or before second, until f returns false. One
+// pass goes over packed numbers and touches a record only where something ran out. The lock is let go now and then.
 func (inv *Inventory) overdue(second uint32, f func(id uint32, rec *record) bool) {
-	for k, slab := range inv.records.slabs {
-		for i, end := range &slab.deadline {
-			// 0 means no deadline; as an unsigned number less one it is beyond every second.
-			if end-1 < second && !f(uint32(k)<<recordShift|uint32(i), &slab.records[i]) {
-				return
+	for k := 0; ; {
+		inv.mu.Lock()
+		slabs := inv.records.slabs
+		touched := 0
+		for end := min(k+sliceSlabs, len(slabs)); k < end && touched < sliceChecks; k++ {
+			slab := slabs[k]
+			for i, end := range &slab.deadline {
+				// 0 means no deadline; as an unsigned number less one it is beyond every second.
+				if end-1 >= second {
+					continue
+				}
+				touched++
+				if !f(uint32(k)<<recordShift|uint32(i), &slab.records[i]) {
+					inv.mu.Unlock()
+					return
+				}
 			}
+		}
+		done := k >= len(slabs)
+		inv.mu.Unlock()
+		if done {
+			return
 		}
 	}
 }
 
+// sliceSlabs is how many slabs of packed deadlines are gone through before the lock is let go.
+const sliceSlabs = 64
+
 func secondsOf(now int64) uint32 { return uint32(min(max(now/1000, 0), math.MaxUint32-1)) }
 
-func (inv *Inventory) tick(now int64) {
+// watching moves the latest instant on and reports whether somebody watches.
+func (inv *Inventory) watching(now int64) bool {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
 	inv.now = max(inv.now, now)
-	if inv.awayAt != 0 {
+	return inv.awayAt == 0
+}
+
+func (inv *Inventory) tick(now int64) {
+	if !inv.watching(now) {
 		return
 	}
 	inv.overdue(secondsOf(now), func(_ uint32, rec *record) bool {
-		if rec.flags&(FlagDue|FlagExpiring) == FlagExpiring {
+		if rec.flags&(FlagDue|FlagExpiring) == FlagExpiring && inv.awayAt == 0 {
 			inv.reflag(rec, rec.flags|FlagDue)
 			inv.version++
 		}
@@ -102,7 +128,7 @@ func (inv *Inventory) tick(now int64) {
 
 func (inv *Inventory) dueTopics(now int64, limit int) [][]byte {
 	second := secondsOf(now)
-	if inv.awayAt != 0 || second <= dueAfter {
+	if !inv.watching(0) || second <= dueAfter {
 		return nil
 	}
 	var all [][]byte

@@ -58,6 +58,22 @@ func (f topicFilter) match(topic []byte) bool {
 	return !more
 }
 
+// literal returns the longest text that every topic contains that the filter matches.
+func (f topicFilter) literal() []byte {
+	var best []byte
+	text := bytes.Join(f.levels, []byte{'/'})
+	if n := len(text); n > 0 && text[n-1] == '#' {
+		// The level above matches as well, without a slash behind it (4.7.1.2).
+		text = bytes.TrimSuffix(text[:n-1], []byte{'/'})
+	}
+	for _, piece := range bytes.Split(text, []byte{'+'}) {
+		if len(piece) > len(best) {
+			best = piece
+		}
+	}
+	return best
+}
+
 // globPieces returns the parts of a glob between its asterisks, folded. Two asterisks in a row are one.
 func globPieces(glob []byte) [][]byte {
 	pieces := bytes.Split(foldCopy(glob), []byte{'*'})
