@@ -60,17 +60,26 @@ func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
 	return base, true
 }
 
-// scan looks at the neighbourhood, bounded, and chooses controls out of it. Where it sees nothing there are none.
+// scan looks at the neighbourhood, bounded, and chooses controls out of it; where there is none it looks further out.
+// Where it sees nothing at all there are no controls.
 func (r *run) scan(ctx context.Context, base *Baseline) [][]byte {
-	look, err := r.look(ctx, Question{Filters: neighbourFilters(r.op.Topic), Max: r.bounds.Scan})
-	base.Looks = append(base.Looks, lookOf("scan for controls", 0, look, err))
-	var near []Candidate
-	for _, p := range look.Seen {
-		if p.Retain && len(p.Payload) > 0 {
-			near = append(near, Candidate{Topic: p.Topic, Interval: p.Interval, ReceivedAt: p.ReceivedAt})
+	for _, filters := range neighbourFilters(r.op.Topic) {
+		look, err := r.look(ctx, Question{Filters: filters, Max: r.bounds.Scan})
+		base.Looks = append(base.Looks, lookOf("scan for controls", 0, look, err))
+		if err != nil {
+			break // what the next look would say as well
+		}
+		var near []Candidate
+		for _, p := range look.Seen {
+			if p.Retain && len(p.Payload) > 0 {
+				near = append(near, Candidate{Topic: p.Topic, Interval: p.Interval, ReceivedAt: p.ReceivedAt})
+			}
+		}
+		if chosen := SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0); len(chosen) > 0 {
+			return chosen
 		}
 	}
-	return SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0)
+	return nil
 }
 
 // controls takes the copies of the neighbours out of the baseline.

@@ -91,6 +91,25 @@ func TestControlsAreNeighboursQuietAndNeverExpiringFirst(t *testing.T) {
 	}
 }
 
+func TestAScanForControlsGoesOutwardsStepByStep(t *testing.T) {
+	for topic, want := range map[string]string{
+		"a/b/c":    "[a/b/#] [a/#] [#]",
+		"a/b/c/d":  "[a/b/c/#] [a/b/#] [#]",
+		"a":        "[+ a/#] [#]",
+		"/x":       "[/#] [#]",
+		"a/\xff/c": "[a/+/#] [a/#] [#]",
+		"\xff":     "[+ +/#] [#]",
+	} {
+		var got []string
+		for _, f := range neighbourFilters([]byte(topic)) {
+			got = append(got, fmt.Sprintf("%s", f))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, want %s", topic, got, want)
+		}
+	}
+}
+
 func TestNeighboursComeOutOfTheInventory(t *testing.T) {
 	inv := inventory.New(inventory.Options{})
 	var batch []inventory.Publication

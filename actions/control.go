@@ -153,11 +153,18 @@ func (c Candidate) quiet(now int64) bool {
 	return c.LastLive == 0 || now-c.LastLive > quietFor.Milliseconds()
 }
 
-// neighbourFilters returns the filters of a bounded scan around topic, for a clear without an inventory: everything
-// below the level above it, or for a topic of one level the first levels and what is below it.
-func neighbourFilters(topic []byte) [][]byte {
-	if p, ok := parentOf(filterFor(topic)); ok {
-		return [][]byte{append(bytes.Clone(p), "/#"...)}
+// neighbourFilters returns the bounded scans around topic, each a set of filters, nearest first, for a clear without an
+// inventory: everything below the level above it (for a topic of one level the first levels and what is below it), then
+// below the level above that, and last everything. Never more than three: a name can have thousands of levels.
+func neighbourFilters(topic []byte) [][][]byte {
+	from := filterFor(topic)
+	up, ok := parentOf(from)
+	if !ok {
+		return [][][]byte{{[]byte("+"), append(bytes.Clone(from), "/#"...)}, {[]byte("#")}}
 	}
-	return [][]byte{[]byte("+"), append(bytes.Clone(filterFor(topic)), "/#"...)}
+	var scans [][][]byte
+	for ; ok && len(scans) < 2; up, ok = parentOf(up) {
+		scans = append(scans, [][]byte{append(bytes.Clone(up), "/#"...)})
+	}
+	return append(scans, [][]byte{[]byte("#")})
 }

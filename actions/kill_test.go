@@ -49,6 +49,9 @@ func tells(t *testing.T, d *Desk, want int) {
 	if len(l.Operations) != 1 {
 		t.Fatalf("%d operations", len(l.Operations))
 	}
+	if (len(l.Open()) == 1) != k.open {
+		t.Errorf("%d are open", len(l.Open()))
+	}
 	s := l.Operations[0]
 	if s.Open != k.open || s.Verdict != k.verdict || s.SentNothing != k.nothing || !strings.Contains(s.Sentence, k.says) {
 		t.Errorf("the list says %+v", s)

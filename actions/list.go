@@ -36,6 +36,11 @@ type Listed struct {
 	Skipped    int64 // lines that are none of ours, or half written; Verify says which
 }
 
+// Open returns the operations that have an intent and no outcome, oldest first: what a start offers to look at.
+func (l Listed) Open() []Summary {
+	return slices.DeleteFunc(slices.Clone(l.Operations), func(s Summary) bool { return !s.Open })
+}
+
 // eachLine calls f with every whole line of the record in order, and with what stands at the end of a segment and is
 // none (whole is then false). The bytes are borrowed. It stops at the first error of f or of ctx.
 func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, whole bool) error) error {
