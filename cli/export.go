@@ -15,8 +15,9 @@ import (
 const exportTell = 500
 
 // exporter returns what the screen calls to write a selection. It runs on the screen's own goroutine for it and ends
-// with ctx, which is then its error; any other error is the writer's.
+// with ctx, which is then its error; any other error is the writer's. It is made when watching begins.
 func exporter(inv *inventory.Inventory, status func() (inventory.Link, inventory.Coverage)) func(context.Context, tui.Selection, io.Writer, func(int64)) error {
+	since := time.Now()
 	return func(ctx context.Context, s tui.Selection, w io.Writer, wrote func(int64)) error {
 		e := NewEncoder(w, true)
 		one := func(d inventory.Detail) error {
@@ -45,7 +46,7 @@ func exporter(inv *inventory.Inventory, status func() (inventory.Link, inventory
 			return err
 		}
 		wrote(e.Lines())
-		sum := Summary{Listed: e.Lines(), Now: time.Now()}
+		sum := Summary{Listed: e.Lines(), Now: time.Now(), Where: s.Filter.String(), Since: since}
 		sum.Link, sum.Coverage = status()
 		return e.Summary(sum)
 	}

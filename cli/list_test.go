@@ -243,7 +243,7 @@ func TestListOfTheHouse(t *testing.T) {
 	})
 }
 
-var varying = regexp.MustCompile(`"(received_at|started_at|ended_at|written_at)":"[^"]*"|"(wire_bytes|slices)":\d+|"broker":"[^"]*"`)
+var varying = regexp.MustCompile(`"(received_at|first_seen_at|started_at|ended_at|written_at)":"[^"]*"|"(wire_bytes|slices)":\d+|"broker":"[^"]*"`)
 
 // TestTheJSONOfTheHouseIsStable compares with a golden file. What changes from run to run is replaced: instants, byte
 // counts, and an expiry by its window as it was published.
@@ -316,6 +316,9 @@ func TestAnACLThatHidesHalfIsToldAsFarAsItCanBeKnown(t *testing.T) {
 		t.Errorf("exit %d, claim %q: %s", o.code, summary.Claim, o.out[strings.LastIndex(o.out, "{\"summary"):])
 	}
 	o = run(t, []string{"MQTT__PASSWORD=x"}, "list", "--broker", b.URL(), "--user", "half", "--quiet-time", "300ms")
+	if o.code != ExitOK || !strings.Contains(o.errout, "verified for this login; 50 more are counted by the broker") || !strings.Contains(o.out, "verified for this login, seen 50 of 100") {
+		t.Errorf("half of the store is hidden and it is not said first: exit %d\n%s%s", o.code, o.out, o.errout)
+	}
 	if !strings.Contains(o.out+o.errout, "permission") {
 		t.Errorf("the table does not tell it: exit %d\n%s%s", o.code, o.out, o.errout)
 	}
@@ -517,5 +520,22 @@ func TestTheLogHoldsNoPayloadsAndNoPassword(t *testing.T) {
 	}
 	if o := run(t, nil, "list", "--broker", b.URL(), "--log-file", filepath.Join(path, "x")); o.code != ExitFailed || !strings.Contains(o.errout, "log.file") {
 		t.Errorf("exit %d: %s", o.code, o.errout)
+	}
+}
+
+func TestTheExampleForJqPrintsNoNullForTheSummary(t *testing.T) {
+	tool, err := exec.LookPath("jq")
+	if err != nil {
+		t.Skip("jq is not installed")
+	}
+	o := run(t, nil, "list", "--help")
+	example := regexp.MustCompile(`jq -r '([^']+)'`).FindStringSubmatch(o.out)
+	if example == nil {
+		t.Fatal("there is no example for jq")
+	}
+	cmd := exec.Command(tool, "-r", example[1])
+	cmd.Stdin = strings.NewReader(`{"topic":"a","expiry_seconds":null}` + "\n" + `{"topic":"b","expiry_seconds":5}` + "\n" + `{"summary":true,"claim":"verified"}` + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a\n" {
+		t.Errorf("%v: %q", err, out)
 	}
 }

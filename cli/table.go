@@ -225,6 +225,9 @@ func readingText(s *inventory.Slot, now int64) string {
 
 func claimText(c inventory.Coverage) string {
 	text := c.Claim.String()
+	if c.Claim == inventory.Verified && c.Missing() > 0 {
+		text += " for this login"
+	}
 	if c.Known >= 0 {
 		text += fmt.Sprintf(", seen %s of %s known to the broker", thousands(c.Seen), thousands(c.Known))
 	}
