@@ -67,6 +67,9 @@ the broker, gaps, remedies, notes; where (the expression, or null), watched_sinc
 (how old that was when the line was written). A claim is about the end of the scan and about this login: what the
 broker counts beyond it is told on stderr as well, and the exit code stays 0.
 
+On a terminal the table is cut at its width; --wide, a pipe or a file has whole topics. Sizes count in thousands: 1.5 kB
+is 1500 bytes.
+
 It takes 2 seconds of silence after the last retained copy (--quiet-time), and where the broker's own count decides, the
 wait for its next $SYS figures (10 s on mosquitto, at most --sys-wait). Progress is shown where stderr is a terminal;
 otherwise nothing is written until the end.`,
@@ -81,6 +84,7 @@ otherwise nothing is written until the end.`,
 	f.StringVar(&o.where, "where", "", "only what matches `EXPR`, as / in the screen")
 	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live or received; a minus in front turns it round")
 	f.BoolVar(&o.json, "json", false, "JSON lines")
+	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
 	return cmd

@@ -92,6 +92,7 @@ type program struct {
 	configPath  string
 	profile     string
 	askPassword bool
+	wide        bool // list cuts nothing
 }
 
 func (p *program) root() *cobra.Command {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestThousandsAreGrouped(t *testing.T) {
 }
 
 func TestSizesAreShort(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 9999: "9999 B", 10240: "10.0 KiB", 200 << 20: "200.0 MiB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 6365: "6.4 kB", 20_000: "20.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 200_000_000: "200.0 MB"} {
 		if got := sizeText(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
@@ -145,5 +146,31 @@ func TestUTF8IsBelievedOnlyWhenTheLocaleSaysIt(t *testing.T) {
 		if p.ascii(r) {
 			t.Error("false is not obeyed")
 		}
+	}
+}
+
+func TestThePaddingOfATableLeavesTheTopicItsRoom(t *testing.T) {
+	topic := "homeassistant/sensor/kitchen_lamp_power/config"
+	inv := inventory.New(inventory.Options{})
+	inv.Apply([]inventory.Publication{{Topic: []byte(topic), Payload: []byte("x"), Interval: expiry.None(), ReceivedAt: 1000, Retain: true}})
+	var out bytes.Buffer
+	tb := table{w: &out, width: 80, more: "…"}
+	if err := tb.fit(t.Context(), inv, inventory.Spec{}); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 0 {
+		t.Errorf("measuring writes %q", out.String())
+	}
+	d := inventory.Detail{Slot: inventory.Slot{Topic: []byte(topic), Size: 1, Interval: expiry.None()}}
+	if err := errors.Join(tb.head(), tb.row(&d, 0)); err != nil {
+		t.Fatal(err)
+	}
+	want := "TOPIC                                           EXPIRY  SIZE  READING\n" + topic + "  never    1 B  never expires\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	tb.cols.reading, tb.cols.topic = 60, 200
+	if n := tb.topicCells(); n != 80-6-4-readingWidth-6 {
+		t.Errorf("beside long readings a long topic has %d cells", n)
 	}
 }
