@@ -539,3 +539,28 @@ func TestTheExampleForJqPrintsNoNullForTheSummary(t *testing.T) {
 		t.Errorf("%v: %q", err, out)
 	}
 }
+
+func TestTheHouseIsLoadedWithTheLoginOfTheSettings(t *testing.T) {
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{
+		Lines: []string{"password_file " + passwords(t, "me", "right")}, NoAnonymous: true, ListenerLines: []string{"allow_anonymous false"},
+	})
+	pass := file(t, "pass", "right\n")
+	for _, c := range []struct {
+		name string
+		env  []string
+		args []string
+		code int
+		says string
+	}{
+		{"environment", []string{"MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitOK, "330 topics"},
+		{"flags", nil, []string{"--user", "me", "--password-file", pass}, ExitOK, "330 topics"},
+		{"none", nil, nil, ExitFailed, "Not authorized"},
+		{"a login of another broker", []string{"MQTT__BROKER=mqtt://home", "MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitFailed, "written for mqtt://home"},
+	} {
+		o := run(t, c.env, append([]string{"demo", "--into", b.URL()}, c.args...)...)
+		if o.code != c.code || !strings.Contains(o.out+o.errout, c.says) {
+			t.Errorf("%s: exit %d: %s%s", c.name, o.code, o.out, o.errout)
+		}
+	}
+}
