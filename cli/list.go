@@ -87,6 +87,7 @@ otherwise nothing is written until the end.`,
 	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

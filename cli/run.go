@@ -134,6 +134,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
 	}
 	p.screenFlags(root)
 	root.AddCommand(p.listCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
+	p.completions(root)
 	return root
 }
 
