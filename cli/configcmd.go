@@ -67,6 +67,7 @@ const exampleHead = `# Settings of retainscope. Everything here is the default: 
 
 const exampleTail = `
 # A profile is chosen with --profile home. Its own keys stand for those of [mqtt]; other sections follow its name.
+# One that names another broker needs its own user and password: those of [mqtt] are not offered to it.
 #
 # [profile.home]
 # broker = "mqtts://broker.home.lan"
