@@ -204,6 +204,9 @@ func cutShort(c inventory.Coverage, limit time.Duration, seen int64) inventory.C
 		return c
 	}
 	c.Claim, c.Seen = inventory.Incomplete, seen
+	if c.Known < seen {
+		c.Known, c.KnownFrom = -1, "" // of an earlier look: no total that this could be a part of
+	}
 	c.Rule = fmt.Sprintf("stopped by --timeout %s before the scan had ended", showDuration(limit))
 	gaps := append([]inventory.Gap{}, c.Gaps...)
 	c.Gaps = append(gaps, inventory.Gap{Count: -1, Text: c.Rule})

@@ -118,6 +118,9 @@ func TestAScanThatWasStoppedSaysSo(t *testing.T) {
 	if c.Claim != inventory.Incomplete || c.Seen != 7 || !strings.Contains(reason(c), "--timeout 1m") {
 		t.Errorf("%+v: %s", c, reason(c))
 	}
+	if c := cutShort(inventory.Coverage{Known: 5, KnownFrom: "x"}, time.Minute, 7); c.Known != -1 || c.KnownFrom != "" {
+		t.Errorf("seen %d of %d", c.Seen, c.Known)
+	}
 	done := inventory.Coverage{Claim: inventory.Verified, EndedAt: time.Unix(1, 0)}
 	if got := cutShort(done, time.Minute, 7); got.Claim != inventory.Verified {
 		t.Errorf("a scan that had ended is %v", got.Claim)
