@@ -68,7 +68,7 @@ the broker, gaps, remedies, notes; where (the expression, or null), watched_sinc
 broker counts beyond it is told on stderr as well, and the exit code stays 0.
 
 On a terminal the table is cut at its width; --wide, a pipe or a file has whole topics. Sizes count in thousands: 1.5 kB
-is 1500 bytes.
+is 1500 bytes, and in --where k = 1000, Ki = 1024.
 
 It takes 2 seconds of silence after the last retained copy (--quiet-time), and where the broker's own count decides, the
 wait for its next $SYS figures (10 s on mosquitto, at most --sys-wait). Progress is shown where stderr is a terminal;

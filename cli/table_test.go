@@ -177,3 +177,16 @@ func TestThePaddingOfATableLeavesTheTopicItsRoom(t *testing.T) {
 		t.Errorf("beside long readings a long topic has %d cells", n)
 	}
 }
+
+func TestASizeInASettingMayBeInThousandsToo(t *testing.T) {
+	for text, want := range map[string]int64{"64kB": 64_000, "64KiB": 64 << 10, "2 MB": 2_000_000, "64000": 64_000} {
+		var n int64
+		v := sizeValue{&n, 1, 1 << 30}
+		if err := v.take(text, true); err != nil || n != want {
+			t.Errorf("%s is %d, want %d: %v", text, n, want, err)
+		}
+		if err := v.take(strings.Trim(v.show(), `"`), true); err != nil || n != want {
+			t.Errorf("%s is shown as %s", text, v.show())
+		}
+	}
+}
