@@ -105,7 +105,23 @@ func (e *evidence) needsTick() bool {
 		return false
 	}
 	// A count that disagrees is either old, or of topics that are not here: only the next one tells.
-	return !e.small() || e.suspicious() || (e.whole() && e.now.count >= 0)
+	// So does one that is not there: mosquitto 2.0 lets it expire a minute after its last change, and tells it anew when
+	// it changes; until then the dropped counter is what a claim can rest on.
+	return !e.small() || e.suspicious() || (e.whole() && (e.now.count >= 0 || e.now.countsDrops()))
+}
+
+// noCount says why there is no count of the broker to compare with.
+func (e *evidence) noCount() string {
+	switch {
+	case e.now.count >= 0:
+		return "This login may not read all of $SYS, so the broker's own topics cannot be taken from its count"
+	case e.now.version == "" && e.now.live == 0:
+		return "The broker tells this login nothing under $SYS, no count either"
+	case e.now.countsDrops():
+		return "Its count of retained messages was not told: mosquitto 2.0 lets it expire a minute after its last change"
+	default:
+		return "The broker told no count under $SYS to compare with"
+	}
 }
 
 // claim returns what may be said, and the sentence that says by which rule.
@@ -134,7 +150,7 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case e.discards > 0:
 		return inventory.Incomplete, rule + ", but this program had to drop publications."
 	case e.nothingDropped():
-		return inventory.Verified, rule + "; the broker's dropped counter did not move over a full $SYS interval, so all that is visible to this login came."
+		return inventory.Verified, e.visibleRule(rule)
 	case moved && e.othersLoss():
 		return inventory.Unverified, rule + "; less came than any broker was seen to lose from, but its dropped counter rose: some client lost messages, and the broker does not say which."
 	case moved && dropped > 0:
@@ -158,7 +174,7 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case e.stalls > 0:
 		return inventory.Unverified, rule + "; this machine could not read as fast as the broker sent, and the broker tells this login no figure to check against."
 	case e.small() && e.whole() && e.known() < 0:
-		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from. The broker told no count to compare with, so what it hides from this login cannot be told."
+		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from. " + e.noCount() + ", so what it hides from this login cannot be told."
 	case e.small():
 		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from."
 	default:
@@ -179,14 +195,33 @@ func (e *evidence) endRule() string {
 	}
 }
 
+// visibleRule is that of a scan that nothing was lost from, whatever the broker counts: for whom that holds comes first.
+func (e *evidence) visibleRule(rule string) string {
+	const came = "the broker's dropped counter did not move over a full $SYS interval, so all that is visible to this login came."
+	switch n := e.known() - e.held; {
+	case e.known() >= 0 && n > 0:
+		return fmt.Sprintf("For this login; the broker counts %d more than it was shown. %s; %s", n, rule, came)
+	case e.known() < 0 && e.whole():
+		return rule + "; " + came + " " + e.noCount() + "."
+	default:
+		return rule + "; " + came
+	}
+}
+
 func (e *evidence) emptyRule(rule string) string {
 	switch e.wildcards {
 	case 1:
 		return rule + "; this broker replays retained messages to exact filters only, not to wildcards."
 	case 2:
 		return rule + "; nothing was replayed, and an exact filter for a topic published with RETAIN brought nothing either: this login may not be allowed to read, or the broker keeps nothing."
+	}
+	switch n := e.known(); {
+	case n > e.held:
+		return fmt.Sprintf("%s; nothing was replayed, yet the broker counts %d: this login may not be allowed to read them, they expired and were not collected yet, or the broker does not replay on wildcards.", rule, n)
+	case !e.whole():
+		return rule + "; nothing was replayed. The broker may hold no retained topic under these filters, or this login may not be allowed to read any of them."
 	default:
-		return rule + "; nothing was replayed. The broker may hold no retained topic, this login may not be allowed to read any, or the broker does not replay on wildcards."
+		return rule + "; nothing was replayed. The broker may hold no retained topic, this login may not be allowed to read any, or the broker does not replay on wildcards. " + e.noCount() + "."
 	}
 }
 
@@ -197,8 +232,14 @@ func (e *evidence) coverage() inventory.Coverage {
 		Grants: append(append([]inventory.Grant(nil), e.grants...), e.extra...),
 	}
 	c.Claim, c.Rule = e.claim()
+	if c.Known < c.Seen {
+		c.Known = -1 // an old count, or of a broker that let go of what expired: no total that a list can be a part of
+	}
 	if c.Known >= 0 {
 		c.KnownFrom = e.now.countFrom
+		if e.now.own > 0 {
+			c.KnownFrom = fmt.Sprintf("%s, less the broker's own %d $SYS topics", c.KnownFrom, e.now.own)
+		}
 	}
 	if n, moved := e.now.dropsSince(e.before); n >= 0 && (e.ticked || moved) {
 		c.Dropped = n

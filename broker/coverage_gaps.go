@@ -35,6 +35,9 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 			add(n, "The broker's count, older than the scan, is %d higher: %s, or cleared since; if none of these, unexplained.", n, others)
 		}
 	}
+	if n := e.known(); n >= 0 && n < e.held {
+		add(-1, "The broker's count of %d is lower than the %d that came: it is older than the scan, or copies expired since.", n, e.held)
+	}
 	switch n, moved := e.now.dropsSince(e.before); {
 	case moved && n > 0:
 		add(n, "The broker dropped %d messages for some client since the scan began; it does not say for which.", n)

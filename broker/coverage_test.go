@@ -38,6 +38,12 @@ func TestTheClaimFollowsTheEvidence(t *testing.T) {
 		"nothing known, much came":            {func() evidence { e := silent(); e.copies, e.wire = 9000, 5_000_000; return e }, inventory.Unverified, "no figure to check against"},
 		"few large messages":                  {func() evidence { e := silent(); e.copies, e.wire = 800, 50_000_000; return e }, inventory.NoSignOfLoss, "less came"},
 		"nothing was dropped, half is hidden": {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "visible to this login"},
+		"half is hidden, said first":          {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "For this login; the broker counts 500 more"},
+		"a count that expired":                {func() evidence { e := good(); e.now.count = -1; return e }, inventory.Verified, "lets it expire a minute after its last change"},
+		"$SYS only in part":                   {func() evidence { e := good(); e.now.own, e.ticked = -1, false; return e }, inventory.NoSignOfLoss, "may not read all of $SYS"},
+		"nothing under $SYS":                  {silent, inventory.NoSignOfLoss, "tells this login nothing under $SYS"},
+		"nothing replayed, filters narrow":    {func() evidence { e := silent(); e.copies, e.held = 0, 0; e.grants[0].Filter = "a/#"; return e }, inventory.Unverified, "under these filters"},
+		"nothing replayed, many are counted":  {func() evidence { e := good(); e.copies, e.held, e.ticked = 0, 0, false; return e }, inventory.Unverified, "yet the broker counts 1000"},
 		"dropped, and the count is higher":    {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 500, 507, 2; return e }, inventory.Incomplete, "rose by 500: some client"},
 		"dropped, but hardly ours":            {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 1001, 507, 2; return e }, inventory.Unverified, "does not say which"},
 		"dropped, and the count agrees":       {func() evidence { e := good(); e.now.dropped, e.now.dropLive = 507, 2; return e }, inventory.Verified, "agrees"},
@@ -147,5 +153,24 @@ func TestScansKeepADistanceThatGrowsWithTheStore(t *testing.T) {
 		if got := scanGap(n); got != want {
 			t.Errorf("scanGap(%d) = %s, want %s", n, got, want)
 		}
+	}
+}
+
+func TestTheCountSaysThatTheBrokersOwnTopicsAreTakenFromIt(t *testing.T) {
+	e := good()
+	if c := e.coverage(); c.KnownFrom != sysCount+", less the broker's own 50 $SYS topics" {
+		t.Errorf("known from %q", c.KnownFrom)
+	}
+	if e.now.own = 0; e.coverage().KnownFrom != sysCount {
+		t.Errorf("known from %q where there are none", e.coverage().KnownFrom)
+	}
+}
+
+func TestAStaleCountIsNoTotalBelowWhatIsHere(t *testing.T) {
+	e := good()
+	e.held = 1008
+	c := e.coverage()
+	if c.Known != -1 || c.KnownFrom != "" || c.Seen != 1008 || len(c.Gaps) != 1 || !strings.Contains(c.Gaps[0].Text, "count of 1000 is lower than the 1008") {
+		t.Errorf("seen %d of %d (%s), gaps %v", c.Seen, c.Known, c.KnownFrom, c.Gaps)
 	}
 }

@@ -302,6 +302,25 @@ func TestABrokerThatAddsAnExpiryIsFoundOut(t *testing.T) {
 	})
 }
 
+func TestTheClaimIsTheSameWhereTheCountHasExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.version = "mosquitto version 2.0.11"
+		b.fill(50)
+		b.retain(sysVersion, b.version, 0)
+		b.served.Go(func() {
+			for range 3 { // only the clock of the broker moves
+				<-time.After(10 * time.Second)
+				b.retain(sysUptime, fmt.Sprintf("%d seconds", time.Now().Unix()), 0)
+			}
+		})
+		cov, _ := once(t, b, nil)
+		if cov.Claim != inventory.Verified || cov.Known != -1 || !strings.Contains(cov.Rule, "count of retained messages was not told") {
+			t.Errorf("%s: %s", cov.Claim, cov.Rule)
+		}
+	})
+}
+
 func TestALaterTickOfTheBrokerRaisesTheClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

@@ -79,6 +79,7 @@ const exampleTail = `
 # offline = ["down", "error"]
 
 # A profile is chosen with --profile home. Its own keys stand for those of [mqtt]; other sections follow its name.
+# One that names another broker needs its own user and password: those of [mqtt] are not offered to it.
 #
 # [profile.home]
 # broker = "mqtts://broker.home.lan"

@@ -67,6 +67,7 @@ func (r *resolved) settle() error {
 	}
 	user, password := splitUserInfo(m.Broker)
 	m.Broker = withoutUserInfo(m.Broker)
+	r.leaveBorrowed()
 	at := r.from[address]
 	if user != nil && *user != "" {
 		if m.User != "" && m.User != *user && r.from[userKey].layer >= at.layer {

@@ -16,8 +16,9 @@ import (
 const exportTell = 500
 
 // exporter returns what the screen calls to write a selection. It runs on the screen's own goroutine for it and ends
-// with ctx, which is then its error; any other error is the writer's.
+// with ctx, which is then its error; any other error is the writer's. It is made when watching begins.
 func exporter(inv *inventory.Inventory, reader *readings.Reader, status func() (inventory.Link, inventory.Coverage)) func(context.Context, tui.Selection, io.Writer, func(int64)) error {
+	since := time.Now()
 	return func(ctx context.Context, s tui.Selection, w io.Writer, wrote func(int64)) error {
 		e := NewEncoder(w, true)
 		e.Read(reader, func() int64 { return time.Now().UnixMilli() })
@@ -47,7 +48,7 @@ func exporter(inv *inventory.Inventory, reader *readings.Reader, status func() (
 			return err
 		}
 		wrote(e.Lines())
-		sum := Summary{Listed: e.Lines(), Now: time.Now()}
+		sum := Summary{Listed: e.Lines(), Now: time.Now(), Where: s.Filter.String(), Since: since}
 		sum.Link, sum.Coverage = status()
 		return e.Summary(sum)
 	}

@@ -53,6 +53,23 @@ func TestAnExportWritesWhatIsSelectedAndTheCoverage(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the way it was selected and when", func(t *testing.T) {
+		var out bytes.Buffer
+		if err := export(t.Context(), tui.Selection{Filter: filter}, &out, func(int64) {}); err != nil {
+			t.Fatal(err)
+		}
+		first, last, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
+		topic, summary := decodeLine(t, []byte(first+"\n")), decodeLine(t, []byte(last+"\n"))
+		if live, told := topic["last_live_at"]; !told || live != nil || topic["first_seen_at"] == nil {
+			t.Errorf("a topic not seen live: %v", topic)
+		}
+		if summary["where"] != "bb" || summary["watched_since"] == nil {
+			t.Errorf("the summary does not tell what was selected and since when it was watched: %v", summary)
+		}
+		if age, told := summary["age_seconds"]; !told || age != nil {
+			t.Errorf("a scan that has not ended is %v seconds old", age)
+		}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := export(ctx, tui.Selection{}, &strings.Builder{}, func(int64) {}); !errors.Is(err, context.Canceled) {

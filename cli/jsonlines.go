@@ -43,6 +43,7 @@ func (e *Encoder) Lines() int64 { return e.lines }
 //
 // The fields: topic (text), topic_hex (the bytes, only where the text is not them), qos (null where unknown), size
 // (true length of the payload), sha256 (of the whole payload), fingerprint, expiry_seconds (as on the wire when the copy was received, or null), received_at,
+// first_seen_at, last_live_at (null where it was not seen live), live_count (publications seen live since first_seen_at),
 // content_type (null where none was sent), payload_format, response_topic, correlation_data_base64 (only where they
 // were sent), user_properties (a list of [key, value] in order), flags, after Read what appendReading adds, and with the payload: payload (text) or
 // payload_base64 (what is not UTF-8), and kept (bytes, only where the flag "cut" stands).
@@ -70,6 +71,16 @@ func (e *Encoder) Detail(d *inventory.Detail) error {
 	b = appendInterval(b, d.Interval)
 	b = appendKey(b, "received_at")
 	b = appendTime(b, time.UnixMilli(d.ReceivedAt))
+	b = appendKey(b, "first_seen_at")
+	b = appendTime(b, time.UnixMilli(d.FirstSeen))
+	b = appendKey(b, "last_live_at")
+	if d.LastLive == 0 {
+		b = append(b, "null"...)
+	} else {
+		b = appendTime(b, time.UnixMilli(d.LastLive))
+	}
+	b = appendKey(b, "live_count")
+	b = strconv.AppendUint(b, uint64(d.LiveCount), 10)
 	b = e.appendProperties(b, d.Properties)
 	b = appendKey(b, "flags")
 	b = append(b, '[')

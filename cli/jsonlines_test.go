@@ -100,6 +100,7 @@ func decodeLine(t *testing.T, b []byte) map[string]any {
 func TestALineTellsEverythingThatWasHeld(t *testing.T) {
 	var out bytes.Buffer
 	d := fullDetail()
+	d.FirstSeen, d.LastLive, d.LiveCount = d.ReceivedAt-2000, d.ReceivedAt+1000, 4
 	if err := NewEncoder(&out, true).Detail(&d); err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +109,7 @@ func TestALineTellsEverythingThatWasHeld(t *testing.T) {
 	want := map[string]string{
 		"topic": `"a/\ufffd\u0000"`, "topic_hex": `"612fff00"`, "qos": "null", "size": "9", "sha256": `"` + hex.EncodeToString(sum[:]) + `"`,
 		"fingerprint": `"` + d.Fingerprint + `"`, "expiry_seconds": "4294967295", "received_at": `"2026-11-30T01:02:03.004Z"`,
+		"first_seen_at": `"2026-11-30T01:02:01.004Z"`, "last_live_at": `"2026-11-30T01:02:04.004Z"`, "live_count": "4",
 		"content_type": `"text/plain"`, "payload_format": "1", "response_topic": `"r/t"`, "correlation_data_base64": `"AP8="`,
 		"user_properties": `[["k","v"],["k","\ufffd("]]`, "user_properties_hex": `[["6b","76"],["6b","c328"]]`,
 		"flags": `["expiring","odd-name"]`, "payload_base64": `"AP8gYmluYXJ5"`,
@@ -210,13 +212,13 @@ func TestTheSummaryTellsTheCoverage(t *testing.T) {
 	var out bytes.Buffer
 	e := NewEncoder(&out, false)
 	if err := e.Summary(Summary{
-		Listed: 3, Now: at,
+		Listed: 3, Now: at.Add(90 * time.Second), Where: "is:never", Since: at,
 		Link: inventory.Link{URL: "mqtt://h:1883", Broker: "mosquitto \x1b", User: "me", Protocol: "5", Insecure: true},
 		Coverage: inventory.Coverage{
 			Claim: inventory.Incomplete, Rule: "quiet", Grants: []inventory.Grant{{Filter: "a/#", Code: 0}, {Filter: "#", Code: 0x87}},
 			Seen: 3, Known: 5, KnownFrom: "$SYS/x", Dropped: -1, WireBytes: 7, Slices: 2,
 			Gaps: []inventory.Gap{{Count: 2, Text: "not seen"}, {Count: -1, Text: "perhaps hidden"}},
-			Away: []inventory.Span{{From: at}}, Remedies: []string{"narrow it"}, Notes: []string{"stamps"}, StartedAt: at,
+			Away: []inventory.Span{{From: at}}, Remedies: []string{"narrow it"}, Notes: []string{"stamps"}, StartedAt: at, EndedAt: at.Add(30 * time.Second),
 		},
 	}); err != nil {
 		t.Fatal(err)
@@ -229,10 +231,10 @@ func TestTheSummaryTellsTheCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"away":[{"from":"2026-11-30T01:02:03.000Z","to":null}],"broker":"mqtt://h:1883","broker_says":"mosquitto \u001b","claim":"incomplete","discarded":0,"dropped":null,"ended_at":null,` +
+	want := `{"age_seconds":60,"away":[{"from":"2026-11-30T01:02:03.000Z","to":null}],"broker":"mqtt://h:1883","broker_says":"mosquitto \u001b","claim":"incomplete","discarded":0,"dropped":null,"ended_at":"2026-11-30T01:02:33.000Z",` +
 		`"filters":[{"code":0,"filter":"a/#","granted":true},{"code":135,"filter":"#","granted":false}],"gaps":[{"count":2,"text":"not seen"},{"count":null,"text":"perhaps hidden"}],` +
 		`"insecure":true,"known":5,"known_from":"$SYS/x","listed":3,"missing":2,"notes":["stamps"],"protocol":"5","remedies":["narrow it"],"rule":"quiet","seen":3,"slices":2,` +
-		`"started_at":"2026-11-30T01:02:03.000Z","summary":true,"user":"me","wire_bytes":7,"written_at":"2026-11-30T01:02:03.000Z"}`
+		`"started_at":"2026-11-30T01:02:03.000Z","summary":true,"user":"me","watched_since":"2026-11-30T01:02:03.000Z","where":"is:never","wire_bytes":7,"written_at":"2026-11-30T01:03:33.000Z"}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

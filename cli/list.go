@@ -53,7 +53,9 @@ JSON, one object a line:
                    order, and whether an expiry was present; never of its value
   expiry_seconds   Message Expiry Interval as it was received at received_at; null where there was none, or where the
                    broker sets its own and it cannot be told (flag "unknown")
-  received_at      UTC
+  received_at      UTC, as every time here
+  first_seen_at    when this program first saw the topic; list scans for seconds, so this is its scan
+  last_live_at     last publication seen live, null where none was; live_count: how many since first_seen_at
   content_type     null where there was none
   payload_format, response_topic, correlation_data_base64   only where they were sent
   user_properties  list of [key, value] in the order sent
@@ -69,11 +71,20 @@ JSON, one object a line:
   NAME_hex         beside content_type, response_topic, user_properties where their text is not the bytes
 The last line has "summary": true, and the claim ("verified", "no sign of loss", "unverified", "incomplete") with what
 it rests on: rule, listed, seen, known (the broker's own count or null), missing, dropped, filters with the answer of
-the broker, gaps, remedies, notes.`,
+the broker, gaps, remedies, notes; where (the expression, or null), watched_since, ended_at of the scan and age_seconds
+(how old that was when the line was written). A claim is about the end of the scan and about this login: what the
+broker counts beyond it is told on stderr as well, and the exit code stays 0.
+
+On a terminal the table is cut at its width; --wide, a pipe or a file has whole topics. Sizes count in thousands: 1.5 kB
+is 1500 bytes, and in --where k = 1000, Ki = 1024.
+
+It takes 2 seconds of silence after the last retained copy (--quiet-time), and where the broker's own count decides, the
+wait for its next $SYS figures (10 s on mosquitto, at most --sys-wait). Progress is shown where stderr is a terminal;
+otherwise nothing is written until the end.`,
 		Example: `  retainscope list
   retainscope list --filter 'zigbee2mqtt/#' --where 'is:never size>1k' --sort -size
   retainscope list --json --payload > store.jsonl
-  retainscope list --json | jq -r 'select(.expiry_seconds == null) | .topic'`,
+  retainscope list --json | jq -r 'select(.topic and .expiry_seconds == null) | .topic'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.runList(cmd.Context(), o) },
 	}
@@ -81,8 +92,10 @@ the broker, gaps, remedies, notes.`,
 	f.StringVar(&o.where, "where", "", "only what matches `EXPR`, as / in the screen")
 	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live or received; a minus in front turns it round")
 	f.BoolVar(&o.json, "json", false, "JSON lines")
+	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -135,6 +148,9 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return failed(ctx, fmt.Errorf("write the list: %w", err))
 	}
+	if text := forThisLogin(s.Coverage); text != "" {
+		fmt.Fprintln(p.stderr, "retainscope:", text)
+	}
 	return verdict(s.Coverage)
 }
 
@@ -162,6 +178,7 @@ func (p *program) scan(ctx context.Context, r *resolved, c broker.WatchConfig, i
 		}
 		return Summary{}, failed(ctx, r.withHint(err))
 	}
+	since := time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	stopped := false
@@ -178,7 +195,7 @@ func (p *program) scan(ctx context.Context, r *resolved, c broker.WatchConfig, i
 			line.show(progressText(link, inv.Counts().Topics))
 		}
 	}
-	var s Summary
+	s := Summary{Since: since}
 	s.Link, s.Coverage = w.Status()
 	leave(ctx, w)
 	line.clear()
@@ -204,6 +221,9 @@ func cutShort(c inventory.Coverage, limit time.Duration, seen int64) inventory.C
 		return c
 	}
 	c.Claim, c.Seen = inventory.Incomplete, seen
+	if c.Known < seen {
+		c.Known, c.KnownFrom = -1, "" // of an earlier look: no total that this could be a part of
+	}
 	c.Rule = fmt.Sprintf("stopped by --timeout %s before the scan had ended", showDuration(limit))
 	gaps := append([]inventory.Gap{}, c.Gaps...)
 	c.Gaps = append(gaps, inventory.Gap{Count: -1, Text: c.Rule})
@@ -216,7 +236,7 @@ func writeJSON(ctx context.Context, w io.Writer, inv *inventory.Inventory, reade
 	if err := inv.Walk(ctx, spec, func(d inventory.Detail) error { return e.Detail(&d) }); err != nil {
 		return err
 	}
-	s.Listed, s.Now = e.Lines(), time.Now()
+	s.Listed, s.Now, s.Where = e.Lines(), time.Now(), spec.Filter.String()
 	return e.Summary(s)
 }
 

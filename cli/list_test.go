@@ -250,7 +250,7 @@ func TestListOfTheHouse(t *testing.T) {
 	})
 }
 
-var varying = regexp.MustCompile(`"(received_at|started_at|ended_at|written_at)":"[^"]*"|"(wire_bytes|slices)":\d+|"broker":"[^"]*"`)
+var varying = regexp.MustCompile(`"(received_at|first_seen_at|started_at|ended_at|written_at)":"[^"]*"|"(wire_bytes|slices)":\d+|"broker":"[^"]*"`)
 
 // TestTheJSONOfTheHouseIsStable compares with a golden file. What changes from run to run is replaced: instants, byte
 // counts, and an expiry by its window as it was published.
@@ -323,6 +323,9 @@ func TestAnACLThatHidesHalfIsToldAsFarAsItCanBeKnown(t *testing.T) {
 		t.Errorf("exit %d, claim %q: %s", o.code, summary.Claim, o.out[strings.LastIndex(o.out, "{\"summary"):])
 	}
 	o = run(t, []string{"MQTT__PASSWORD=x"}, "list", "--broker", b.URL(), "--user", "half", "--quiet-time", "300ms")
+	if o.code != ExitOK || !strings.Contains(o.errout, "verified for this login; 50 more are counted by the broker") || !strings.Contains(o.out, "verified for this login, seen 50 of 100") {
+		t.Errorf("half of the store is hidden and it is not said first: exit %d\n%s%s", o.code, o.out, o.errout)
+	}
 	if !strings.Contains(o.out+o.errout, "permission") {
 		t.Errorf("the table does not tell it: exit %d\n%s%s", o.code, o.out, o.errout)
 	}
@@ -524,5 +527,47 @@ func TestTheLogHoldsNoPayloadsAndNoPassword(t *testing.T) {
 	}
 	if o := run(t, nil, "list", "--broker", b.URL(), "--log-file", filepath.Join(path, "x")); o.code != ExitFailed || !strings.Contains(o.errout, "log.file") {
 		t.Errorf("exit %d: %s", o.code, o.errout)
+	}
+}
+
+func TestTheExampleForJqPrintsNoNullForTheSummary(t *testing.T) {
+	tool, err := exec.LookPath("jq")
+	if err != nil {
+		t.Skip("jq is not installed")
+	}
+	o := run(t, nil, "list", "--help")
+	example := regexp.MustCompile(`jq -r '([^']+)'`).FindStringSubmatch(o.out)
+	if example == nil {
+		t.Fatal("there is no example for jq")
+	}
+	cmd := exec.Command(tool, "-r", example[1])
+	cmd.Stdin = strings.NewReader(`{"topic":"a","expiry_seconds":null}` + "\n" + `{"topic":"b","expiry_seconds":5}` + "\n" + `{"summary":true,"claim":"verified"}` + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a\n" {
+		t.Errorf("%v: %q", err, out)
+	}
+}
+
+func TestTheHouseIsLoadedWithTheLoginOfTheSettings(t *testing.T) {
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{
+		Lines: []string{"password_file " + passwords(t, "me", "right")}, NoAnonymous: true, ListenerLines: []string{"allow_anonymous false"},
+	})
+	pass := file(t, "pass", "right\n")
+	for _, c := range []struct {
+		name string
+		env  []string
+		args []string
+		code int
+		says string
+	}{
+		{"environment", []string{"MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitOK, "330 topics"},
+		{"flags", nil, []string{"--user", "me", "--password-file", pass}, ExitOK, "330 topics"},
+		{"none", nil, nil, ExitFailed, "Not authorized"},
+		{"a login of another broker", []string{"MQTT__BROKER=mqtt://home", "MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitFailed, "written for mqtt://home"},
+	} {
+		o := run(t, c.env, append([]string{"demo", "--into", b.URL()}, c.args...)...)
+		if o.code != c.code || !strings.Contains(o.out+o.errout, c.says) {
+			t.Errorf("%s: exit %d: %s%s", c.name, o.code, o.out, o.errout)
+		}
 	}
 }

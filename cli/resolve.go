@@ -51,6 +51,7 @@ func (s source) String() string {
 type resolved struct {
 	Settings
 	from     map[string]source // by setting.id
+	brokers  map[layer]string  // the address each source gives
 	file     string            // the configuration file that was read; empty when there is none
 	looked   string            // where it would have been
 	profile  string
@@ -97,6 +98,7 @@ func merge(in sources) (*resolved, error) {
 			r.from[s.id()] = c.source
 		}
 	}
+	r.brokers = brokersNamed(in)
 	if err := r.takeRules(in.file); err != nil {
 		return nil, err
 	}

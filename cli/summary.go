@@ -18,6 +18,8 @@ type Summary struct {
 	Link     inventory.Link
 	Coverage inventory.Coverage
 	Now      time.Time
+	Where    string    // the filter expression, empty for everything
+	Since    time.Time // since when this program watches the broker; Coverage.Away has what it missed
 }
 
 // Summary writes the last line: "summary": true, the claim and everything the coverage tells. The error is w's.
@@ -112,6 +114,15 @@ func (e *Encoder) Summary(s Summary) error {
 	list("notes", c.Notes)
 	instant("started_at", c.StartedAt)
 	instant("ended_at", c.EndedAt)
+	age := int64(s.Now.Sub(c.EndedAt) / time.Second)
+	number("age_seconds", max(0, age), !c.EndedAt.IsZero())
+	b = appendKey(b, "where")
+	if s.Where == "" {
+		b = append(b, "null"...)
+	} else {
+		b = appendText(b, []byte(s.Where))
+	}
+	instant("watched_since", s.Since)
 	text("broker", s.Link.URL)
 	text("broker_says", s.Link.Broker)
 	text("user", s.Link.User)
@@ -132,6 +143,19 @@ func verdict(c inventory.Coverage) error {
 	default:
 		return &exit{ExitIncomplete, errors.New(reason(c))}
 	}
+}
+
+// forThisLogin says in one line what a verified list does not hold, and is empty where that is nothing.
+func forThisLogin(c inventory.Coverage) string {
+	n := c.Missing()
+	if c.Claim != inventory.Verified || n == 0 {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("verified for this login; %s more are counted by the broker.", thousands(n))}
+	for _, g := range c.Gaps {
+		parts = append(parts, sentence(g.Text))
+	}
+	return strings.Join(parts, " ")
 }
 
 // reason tells why a list is not known to be whole, and what can be done, as sentences on one line.

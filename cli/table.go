@@ -33,6 +33,7 @@ const (
 type table struct {
 	w       io.Writer
 	width   int
+	cols    *columns // nil: the widths above
 	payload bool
 	more    string // the mark of a cut
 	reader  *readings.Reader
@@ -40,13 +41,18 @@ type table struct {
 
 func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
 	t := table{w: w, payload: payload, more: "…", reader: reader}
-	if f, ok := p.stdout.(*os.File); ok && term.IsTerminal(f.Fd()) {
+	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
 			t.width = n
 		}
 		if !utf8Locale(p.env) {
 			t.more = "~"
+		}
+	}
+	if t.width > 0 {
+		if err := t.fit(ctx, inv, spec); err != nil {
+			return err
 		}
 	}
 	if err := t.head(); err != nil {
@@ -105,18 +111,6 @@ func footnotes(s Summary) string {
 	return b.String()
 }
 
-// topicCells returns the width of the first column.
-func (t table) topicCells() int {
-	if t.width == 0 {
-		return topicWidth
-	}
-	rest := t.width - expiryWidth - sizeWidth - readingWidth - 6
-	if t.payload {
-		rest = (rest - 2) / 2
-	}
-	return max(narrowest, rest)
-}
-
 func (t table) head() error {
 	last := ""
 	if t.payload {
@@ -152,9 +146,14 @@ func (t table) cut(b []byte, width int) string {
 }
 
 func (t table) line(topic, expires, size, reading, payload string) error {
-	line := pad(topic, t.topicCells()) + "  " + pad(expires, expiryWidth) + "  " + strings.Repeat(" ", max(0, sizeWidth-textWidth(size))) + size + "  "
+	if c := t.cols; c != nil && c.measuring {
+		c.take(topic, expires, size, reading)
+		return nil
+	}
+	w := t.widths()
+	line := pad(topic, t.topicCells()) + "  " + pad(expires, w.expiry) + "  " + strings.Repeat(" ", max(0, w.size-textWidth(size))) + size + "  "
 	if payload != "" {
-		line += pad(reading, readingWidth) + "  " + payload
+		line += pad(reading, w.reading) + "  " + payload
 	} else {
 		line += reading
 	}
@@ -188,14 +187,15 @@ func clockText(d time.Duration) string {
 	return clock
 }
 
+// sizeText counts in thousands, as the screen does.
 func sizeText(n int64) string {
 	switch {
-	case n < 10_000:
+	case n < 1000:
 		return strconv.FormatInt(n, 10) + " B"
-	case n < 10<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 999_950:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	default:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 }
 
@@ -246,6 +246,9 @@ func oddities(s *inventory.Slot, said string) (text string) {
 
 func claimText(c inventory.Coverage) string {
 	text := c.Claim.String()
+	if c.Claim == inventory.Verified && c.Missing() > 0 {
+		text += " for this login"
+	}
 	if c.Known >= 0 {
 		text += fmt.Sprintf(", seen %s of %s known to the broker", thousands(c.Seen), thousands(c.Known))
 	}
