@@ -44,6 +44,7 @@ type evidence struct {
 	// recovered and unsure are topics held before that the scan did not bring: what an exact filter still brought, and
 	// what could not be told.
 	recovered, unsure int64
+	since             sinceScan // what was learned after it had ended
 	// wildcards is what was learned when nothing came: 0 nothing, 1 exact filters do bring copies, 2 they do not either.
 	wildcards int
 }
@@ -264,5 +265,6 @@ func (e *evidence) coverage() inventory.Coverage {
 	}
 	c.Gaps = e.gaps(c.Claim)
 	c.Remedies = e.remedies(c.Claim)
+	e.doubt(&c)
 	return c
 }

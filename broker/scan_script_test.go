@@ -335,23 +335,6 @@ func TestALaterTickOfTheBrokerRaisesTheClaim(t *testing.T) {
 	})
 }
 
-func TestDropsWhileOnlyWatchingAreAGap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newScriptBroker(t)
-		b.fill(50)
-		b.tickEvery(10 * time.Second)
-		w, _ := watch(t, WatchConfig{Config: b.config()})
-		scanned(t, w, time.Hour)
-		b.mu.Lock()
-		b.dropped += 77
-		b.mu.Unlock()
-		eventually(t, time.Hour, func() bool {
-			_, cov := w.Status()
-			return cov.Claim == inventory.Verified && len(cov.Gaps) == 1 && strings.Contains(cov.Gaps[0].Text, "dropped 77 messages for some client")
-		})
-	})
-}
-
 func TestExtraTopicsDoNotHideThatNothingWasReplayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

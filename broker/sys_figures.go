@@ -48,7 +48,7 @@ type sysValues struct {
 	// beside says that counters that stand beside the dropped one were told: this login is shown them, so that one that
 	// is silent did not move.
 	beside bool
-	live      int64 // live $SYS messages so far: each group of them is one tick
+	live   int64 // live $SYS messages so far: each group of them is one tick
 }
 
 func newFigures() *figures {
@@ -129,6 +129,15 @@ func (f *figures) forgetTopics() bool {
 		clear(f.topics)
 	}
 	return f.whole
+}
+
+// correct takes n as the number of the broker's own topics, unless it told its count again after ticks.
+func (f *figures) correct(n, ticks int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.v.countLive == ticks {
+		f.v.own = n
+	}
 }
 
 func (f *figures) topicCount() int64 {
