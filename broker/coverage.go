@@ -44,6 +44,7 @@ type evidence struct {
 	// recovered and unsure are topics held before that the scan did not bring: what an exact filter still brought, and
 	// what could not be told.
 	recovered, unsure int64
+	since             sinceScan // what was learned after it had ended
 	// wildcards is what was learned when nothing came: 0 nothing, 1 exact filters do bring copies, 2 they do not either.
 	wildcards int
 }
@@ -78,8 +79,18 @@ func (e *evidence) known() int64 {
 // small reports whether less came than any broker was seen to lose from.
 func (e *evidence) small() bool { return e.wire < safeBytes || e.copies <= safeCopies }
 
-// agrees reports whether the broker's own count is exactly what we hold.
-func (e *evidence) agrees() bool { k := e.known(); return k >= 0 && k == e.held }
+// agrees reports whether the broker's own count is exactly what this scan brought. What was held before and could not be
+// asked for proves nothing: as many others may be missing.
+func (e *evidence) agrees() bool { k := e.known(); return k >= 0 && k == e.held && e.unsure == 0 }
+
+// usable returns the broker's count where it can be shown beside what is held, else -1: one that is lower still holds
+// too many of the broker's own topics back.
+func (e *evidence) usable() int64 {
+	if k := e.known(); k >= e.held {
+		return k
+	}
+	return -1
+}
 
 // nothingDropped reports whether the broker itself says that it dropped nothing since before the scan.
 func (e *evidence) nothingDropped() bool {
@@ -107,7 +118,7 @@ func (e *evidence) needsTick() bool {
 	// A count that disagrees is either old, or of topics that are not here: only the next one tells.
 	// So does one that is not there: mosquitto 2.0 lets it expire a minute after its last change, and tells it anew when
 	// it changes; until then the dropped counter is what a claim can rest on.
-	return !e.small() || e.suspicious() || (e.whole() && (e.now.count >= 0 || e.now.countsDrops()))
+	return !e.small() || e.suspicious() || (e.whole() && (e.now.count >= 0 || e.now.mayCountDrops()))
 }
 
 // noCount says why there is no count of the broker to compare with.
@@ -149,8 +160,6 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Unverified, e.emptyRule(rule)
 	case e.discards > 0:
 		return inventory.Incomplete, rule + ", but this program had to drop publications."
-	case e.nothingDropped():
-		return inventory.Verified, e.visibleRule(rule)
 	case moved && e.othersLoss():
 		return inventory.Unverified, rule + "; less came than any broker was seen to lose from, but its dropped counter rose: some client lost messages, and the broker does not say which."
 	case moved && dropped > 0:
@@ -165,6 +174,10 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Incomplete, rule + ", but the broker left a ping unanswered: that happens when it drops packets."
 	case !e.fenced:
 		return inventory.Incomplete, rule + ", and that is no end that can be trusted."
+	case e.unsure > 0 && e.known() <= e.held:
+		return inventory.Unverified, e.unsureRule(rule)
+	case e.nothingDropped():
+		return inventory.Verified, e.visibleRule(rule)
 	case e.ticked && e.known() > e.held:
 		return inventory.Incomplete, fmt.Sprintf("%s, but the broker counts %d topics and %d are here.", rule, e.known(), e.held)
 	case e.known() > e.held:
@@ -208,6 +221,15 @@ func (e *evidence) visibleRule(rule string) string {
 	}
 }
 
+// unsureRule is that of a list with topics in it that the scan did not bring and that could not be asked for.
+func (e *evidence) unsureRule(rule string) string {
+	text := fmt.Sprintf("%s; %d topics held before did not come, and the broker could not be asked for them", rule, e.unsure)
+	if e.known() < 0 {
+		return text + "."
+	}
+	return fmt.Sprintf("%s, so its count of %d proves nothing.", text, e.known())
+}
+
 func (e *evidence) emptyRule(rule string) string {
 	switch e.wildcards {
 	case 1:
@@ -228,7 +250,7 @@ func (e *evidence) emptyRule(rule string) string {
 // coverage returns the whole statement.
 func (e *evidence) coverage() inventory.Coverage {
 	c := inventory.Coverage{
-		Seen: e.held, Known: e.known(), Dropped: -1, WireBytes: e.allWire, Discarded: e.discards, Slices: e.slices.asked,
+		Seen: e.held, Known: e.usable(), Dropped: -1, WireBytes: e.allWire, Discarded: e.discards, Slices: e.slices.asked,
 		Grants: append(append([]inventory.Grant(nil), e.grants...), e.extra...),
 	}
 	c.Claim, c.Rule = e.claim()
@@ -246,5 +268,6 @@ func (e *evidence) coverage() inventory.Coverage {
 	}
 	c.Gaps = e.gaps(c.Claim)
 	c.Remedies = e.remedies(c.Claim)
+	e.doubt(&c)
 	return c
 }

@@ -25,7 +25,7 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	started := w.now()
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1 })
 	w.setCoverage(func(c *inventory.Coverage) {
-		c.Claim, c.Rule, c.StartedAt, c.EndedAt = inventory.Scanning, "The store is being asked for.", started, time.Time{}
+		c.Claim, c.Rule, c.StartedAt, c.EndedAt = inventory.Scanning, askText(w.last), started, time.Time{}
 		c.Gaps, c.Remedies = nil, nil
 	})
 	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
@@ -52,7 +52,7 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	}
 	w.publish(&e, started, w.now())
 	e.after = e.now
-	w.last = &e
+	w.follow(&e)
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1 })
 	w.scanOnce.Do(func() { close(w.scanned) })
 	if snap != nil {

@@ -19,6 +19,7 @@ const (
 	sysCountMochi = "$SYS/broker/retained"
 	sysDrop       = "$SYS/broker/publish/messages/dropped" // mosquitto
 	sysDropMochi  = "$SYS/broker/messages/dropped"
+	sysBeside     = "$SYS/broker/publish/messages/" // mosquitto's other counters, which move with every scan
 )
 
 // sysNeeded are the topics asked for one by one where $SYS/# is refused.
@@ -44,7 +45,10 @@ type sysValues struct {
 	countLive int64 // how often the count came live; 0 means that the value is as old as the broker likes
 	dropped   int64 // the broker's dropped counter, -1 when it was not told
 	dropLive  int64 // how often it came live
-	live      int64 // live $SYS messages so far: each group of them is one tick
+	// beside says that counters that stand beside the dropped one were told: this login is shown them, so that one that
+	// is silent did not move.
+	beside bool
+	live   int64 // live $SYS messages so far: each group of them is one tick
 }
 
 func newFigures() *figures {
@@ -76,6 +80,7 @@ func (f *figures) take(p *inventory.Publication) {
 		f.v.live++
 	}
 	topic := string(p.Topic)
+	f.v.beside = f.v.beside || strings.HasPrefix(topic, sysBeside)
 	switch topic {
 	case sysVersion:
 		f.v.version = versionText(p.Payload)
@@ -126,6 +131,15 @@ func (f *figures) forgetTopics() bool {
 	return f.whole
 }
 
+// correct takes n as the number of the broker's own topics, unless it told its count again after ticks.
+func (f *figures) correct(n, ticks int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.v.countLive == ticks {
+		f.v.own = n
+	}
+}
+
 func (f *figures) topicCount() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,9 +154,13 @@ func (v sysValues) known() int64 {
 	return v.count - v.own
 }
 
-// countsDrops reports whether the broker has a counter of dropped messages. mosquitto always has one, and tells it
-// only when it moves; on 2.0 the topic itself expires a minute later.
-func (v sysValues) countsDrops() bool {
+// countsDrops reports whether the broker's counter of dropped messages can be read, silent or not. mosquitto always has
+// one, and tells it only when it moves; on 2.0 the topic itself expires a minute later. So one that was never read says
+// something only where its neighbours are read: permissions may hide a single topic, and they hide it without a word.
+func (v sysValues) countsDrops() bool { return v.dropped >= 0 || v.mayCountDrops() && v.beside }
+
+// mayCountDrops reports whether the broker has such a counter, whoever may read it.
+func (v sysValues) mayCountDrops() bool {
 	return v.dropped >= 0 || strings.HasPrefix(v.version, "mosquitto ")
 }
 

@@ -49,7 +49,8 @@ func TestACountWithoutAllOfTheBrokersTopicsSaysNothing(t *testing.T) {
 }
 
 func TestDropsAreTheDifferenceAndNeverGuessed(t *testing.T) {
-	mosquitto := sysValues{version: "mosquitto version 2.0.11", dropped: -1}
+	mosquitto := sysValues{version: "mosquitto version 2.0.11", dropped: -1, beside: true}
+	hidden := sysValues{version: "mosquitto version 2.0.11", dropped: -1}
 	told := sysValues{version: "mosquitto version 2.0.11", dropped: 100, dropLive: 1}
 	for name, c := range map[string]struct {
 		before, now sysValues
@@ -59,6 +60,7 @@ func TestDropsAreTheDifferenceAndNeverGuessed(t *testing.T) {
 		"unmoved":                   {told, told, 0, false},
 		"moved":                     {told, sysValues{dropped: 130, dropLive: 2}, 30, true},
 		"silent and still silent":   {mosquitto, mosquitto, 0, false},
+		"hidden by permissions":     {hidden, hidden, -1, false},
 		"silent and now it speaks":  {mosquitto, sysValues{dropped: 130, dropLive: 1}, -1, true},
 		"its first value":           {mosquitto, sysValues{dropped: 0, dropLive: 1}, -1, false},
 		"a broker without counter":  {sysValues{dropped: -1}, sysValues{dropped: -1}, -1, false},

@@ -73,9 +73,13 @@ type Watcher struct {
 	noRetain    atomic.Bool // the broker says that it keeps nothing
 	sys         *sysWatch   // owned by the scan that runs, or else by attend
 	last        *evidence   // of the last scan, owned like sys
-	// figuresAt is how many live $SYS messages had come a second ago, owned like sys.
-	figuresAt  int64
-	stopLinger func() // ends what a scan left open, owned like sys
+	// figuresAt is how many live $SYS messages had come a second ago, judgedAt how many when a tick was judged last, and
+	// moving for how many seconds they have come without a rest; owned like sys.
+	figuresAt, judgedAt int64
+	moving              int
+	apart               apart  // owned like sys
+	extras              int64  // topics held because of Extra, as of the last tick; owned like sys
+	stopLinger          func() // ends what a scan left open, owned like sys
 
 	live liveSigns
 	// liveGrants are the answers to the filters on the live connection; written before a session's scans start.

@@ -168,12 +168,26 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 		failed  int // scans in a row that did not come to their end
 		again   bool
 		stalls  int64
+		ended   time.Time // when the last scan did
+		doubts  int       // scans in a row that were made due by a doubt
+		lapse   = liveLapse{conn: conn, helpers: &helpers}
 		done    = make(chan bool)
 		auto    = time.NewTimer(max(due.Sub(w.now()), 0))
 		second  = time.NewTicker(time.Second)
 	)
 	defer auto.Stop()
 	defer second.Stop()
+	// doubted makes a scan due, ever later where one doubt follows the other: a broker may drop for others all the time.
+	doubted := func() {
+		gap := scanGap(w.inv.Counts().Topics)
+		if w.now().Sub(ended) > 2*(gap<<min(doubts, 6)) {
+			doubts = 0
+		}
+		at := latest(w.now(), ended.Add(gap<<min(doubts, 6)))
+		doubts++
+		w.doubted(at)
+		auto.Reset(at.Sub(w.now()))
+	}
 	start := func() {
 		running, again = true, false
 		auto.Stop()
@@ -204,7 +218,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 				start()
 			}
 		case ok := <-done:
-			running = false
+			running, ended = false, w.now()
 			if w.cfg.Once {
 				return due, time.Time{}, nil
 			}
@@ -222,19 +236,24 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 				start()
 			}
 		case <-second.C:
-			if running {
-				continue
+			lapse.look(ctx)
+			if !running {
+				doubt := w.followFigures(ctx)
+				if w.noteLapses(&lapse) || doubt {
+					doubted()
+				}
+				w.refreshNotes()
+				w.refreshSeen()
+				if n := conn.Stats().Stalled; n > stalls {
+					stalls = n
+					w.stalledLive(n)
+					auto.Reset(max(due.Sub(w.now()), 0))
+				}
+				if w.live.wantsScan() {
+					auto.Reset(max(due.Sub(w.now()), 0))
+				}
 			}
-			w.followFigures(ctx)
-			w.refreshNotes()
-			if n := conn.Stats().Stalled; n > stalls {
-				stalls = n
-				w.stalledLive(n)
-				auto.Reset(max(due.Sub(w.now()), 0))
-			}
-			if w.live.wantsScan() {
-				auto.Reset(max(due.Sub(w.now()), 0))
-			}
+			lapse.rest()
 		}
 	}
 }
