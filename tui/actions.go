@@ -2,7 +2,6 @@ package tui
 
 import (
 	"math"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -47,11 +46,9 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if c == nil {
 		return nil
 	}
-	if c.off != nil {
-		if why := c.off(m); why != "" {
-			m.tell(notable, c.keys.Help().Key+" is off: "+why)
-			return nil
-		}
+	if why := m.why(c); why != "" {
+		m.tell(notable, c.keys.Help().Key+" is off: "+why)
+		return nil
 	}
 	return c.do(m)
 }
@@ -123,16 +120,6 @@ func (m *model) cycleView() tea.Cmd {
 	if d.view > viewHex {
 		d.view = viewText
 	}
-	return nil
-}
-
-func (m *model) togglePause() tea.Cmd {
-	if !m.paused.IsZero() {
-		m.paused = time.Time{}
-		return nil
-	}
-	m.paused = m.o.Now()
-	m.tell(notable, "The picture is held still; watching goes on. p again moves on.")
 	return nil
 }
 

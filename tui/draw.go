@@ -169,7 +169,7 @@ func (m *model) footer() []fact {
 			break
 		}
 		all = append(all, fact{text: p.g.updown + " move", rank: 8})
-		if m.list.spec.Tree {
+		if m.list.spec.Tree && m.paused.IsZero() {
 			all = append(all, fact{text: p.g.leftright + " fold", rank: 5})
 		}
 		all = append(all, fact{text: "enter detail", rank: 8})
@@ -184,10 +184,10 @@ func (m *model) footer() []fact {
 	}
 	for i := range m.commands {
 		c := &m.commands[i]
-		if c.short == "" || c.where&here == 0 || c.off != nil && c.off(m) != "" {
+		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here == inPage && c.shows == m.screen {
+		if here == inPage && c.shows == m.screen || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -195,6 +195,9 @@ func (m *model) footer() []fact {
 			rank += 4
 		}
 		all = append(all, fact{text: c.short, rank: rank})
+	}
+	if !m.paused.IsZero() {
+		all = append([]fact{{text: "p go on", rank: 11}}, all...)
 	}
 	if m.job != nil {
 		all = append([]fact{{text: "esc stop", rank: 11}}, all...)
@@ -208,10 +211,10 @@ func (m *model) place() string {
 	if m.screen != topics || l.l == nil {
 		return ""
 	}
-	n := int64(l.l.Len())
-	text := counted(n, "topic")
-	if i := l.l.Index(l.cur); i >= 0 && n > 0 {
-		text = number(int64(i)+1) + " of " + number(n)
+	i, n := m.placeInList()
+	text := counted(int64(n), "topic")
+	if i >= 0 && n > 0 {
+		text = "row " + number(int64(i)+1) + " of " + number(int64(n))
 	}
 	if e := m.notable; e.At != 0 {
 		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)

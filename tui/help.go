@@ -29,10 +29,8 @@ func (m *model) writeHelp(w *writer) {
 			}
 			h := c.keys.Help()
 			text, style := h.Desc, ""
-			if c.off != nil {
-				if why := c.off(m); why != "" {
-					text, style = h.Desc+" (off: "+why+")", w.p.pal.dim
-				}
+			if why := m.why(c); why != "" {
+				text, style = h.Desc+" (off: "+why+")", w.p.pal.dim
 			}
 			w.item(strings.ReplaceAll(h.Key, "ctrl+", "^"), label, style, text)
 		}

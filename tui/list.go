@@ -175,6 +175,10 @@ func (m *model) gather() tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	if !m.paused.IsZero() {
+		m.windowStill()
+		return m.gatherDetail()
+	}
 	var cmds []tea.Cmd
 	// Making a listing again may take long: never more than a quarter of the time, and never while one is made.
 	if rest := max(m.o.refresh(), 3*l.took); !l.pending && l.waiting == nil && !m.o.Now().Before(l.ended.Add(rest)) && !l.l.Fresh() {
@@ -226,6 +230,10 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	if !m.paused.IsZero() {
+		m.moveStill(rows)
+		return nil
+	}
 	var moved int
 	l.cur, moved = l.l.Move(l.cur, rows)
 	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
@@ -236,6 +244,10 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 func (m *model) jumpCursor(last bool) tea.Cmd {
 	l := &m.list
 	if l.l == nil {
+		return nil
+	}
+	if !m.paused.IsZero() {
+		m.moveStill(map[bool]int{true: len(m.still.rows), false: -len(m.still.rows)}[last])
 		return nil
 	}
 	if last {

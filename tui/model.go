@@ -53,6 +53,7 @@ type model struct {
 	job      *job // an export or a question to the broker under way
 	toast    toast
 	paused   time.Time // since when the picture is held still; zero = it is not
+	still    stillness // what is shown meanwhile
 
 	statusStale bool      // Source said that something changed
 	armed       bool      // a command waits for Source.Changed
@@ -175,11 +176,11 @@ func (m *model) settle(look bool) tea.Cmd {
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && !m.statusStale && !moved && m.job == nil && !m.list.partial && !m.list.pending && m.changes.After(now) {
+	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && m.changes.After(now) {
 		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
-	if m.statusStale {
+	if m.statusStale && !held {
 		m.statusStale = false
 		m.link, m.cov = m.o.Source.Status()
 	}

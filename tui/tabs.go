@@ -70,7 +70,8 @@ func (m *model) drawFilterText() {
 	case m.list.pending:
 		note = "looking"
 	case m.list.l != nil:
-		note = counted(int64(m.list.l.Len()), "topic")
+		_, n := m.placeInList()
+		note = counted(int64(n), "topic")
 	}
 	room := max(p.left()-1, 1)
 	if note != "" && len(f.text) > 0 {
