@@ -37,6 +37,7 @@ type model struct {
 	lay     layout
 	link    inventory.Link
 	cov     inventory.Coverage
+	check   checked
 	sum     inventory.Counts
 	events  []inventory.Event // newest last
 	notable inventory.Event   // the last one that is more than a new value or a new topic
@@ -183,6 +184,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	if m.statusStale && !held {
 		m.statusStale = false
 		m.link, m.cov = m.o.Source.Status()
+		m.noteCheck(sum.Topics)
 	}
 	m.lay = layoutFor(m.w, m.h, len(m.cov.Notes) > 0)
 	var cmd tea.Cmd
