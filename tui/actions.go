@@ -19,6 +19,7 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if code, ok := keypad[msg.Code]; ok {
 		msg.Code = code
 	}
+	m.touched = true
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()

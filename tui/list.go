@@ -35,6 +35,8 @@ type list struct {
 	line     int                // its line in the window
 	folded   bool               // a branch was closed by hand
 	first    bool               // the next listing begins at its first row
+	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
+	home     []byte             // the topic or level under the cursor when the filter line was opened
 	at       []byte             // its topic or level, to find it again in another listing
 }
 
@@ -111,7 +113,10 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		}
 	}
 	l.l = made
-	if l.at != nil && !l.first {
+	if l.seek {
+		l.seek = false
+		m.goHome(made)
+	} else if l.at != nil && !l.first {
 		if l.spec.Tree {
 			reveal(made, l.at)
 		}
@@ -120,6 +125,29 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		l.cur, l.line, l.first = made.First(), 0, false
 	}
 	return m.work()
+}
+
+// goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
+func (m *model) goHome(made *inventory.Listing) {
+	l := &m.list
+	if len(l.home) > 0 {
+		if l.spec.Tree {
+			reveal(made, l.home)
+		}
+		p := made.Find(l.home)
+		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) {
+			l.cur = p
+			return
+		}
+	}
+	l.cur, l.line, l.first = made.First(), 0, false
+	const near = 16 // levels above a first hit that are passed over
+	for i, r := range made.Rows(l.cur, near, nil) {
+		if !r.Branch {
+			l.cur, l.line = r.Pos, i
+			return
+		}
+	}
 }
 
 // reveal opens the branches above topic.
@@ -201,6 +229,10 @@ func (m *model) gather() tea.Cmd {
 func (m *model) window() {
 	l := &m.list
 	n := max(m.lay.lines, 1)
+	if !m.touched {
+		// Rows that come in above would push the first row that came out of the window.
+		l.cur, l.line = l.l.First(), 0
+	}
 	l.line = min(max(l.line, 0), n-1)
 	top, up := l.l.Move(l.cur, -l.line)
 	l.line = -up

@@ -47,6 +47,7 @@ type model struct {
 	helpFrom screen // where help was opened
 	focus    bool   // the detail pane has the keys
 	list     list
+	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
 	detail   detail
 	page     page // coverage, events, help
