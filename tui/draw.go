@@ -216,7 +216,9 @@ func (m *model) place() string {
 	if i >= 0 && n > 0 {
 		text = "row " + number(int64(i)+1) + " of " + number(int64(n))
 	}
-	if e := m.notable; e.At != 0 {
+	// What happened a while ago stands among the events; here it would be taken for news.
+	if e := m.news.last; e.At != 0 && m.now.Sub(time.UnixMilli(e.At)) < notableFor {
+		m.until(notableFor - m.now.Sub(time.UnixMilli(e.At)))
 		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)
 		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
