@@ -52,6 +52,7 @@ type model struct {
 	dialog   *dialog
 	job      *job // an export or a question to the broker under way
 	toast    toast
+	spread   []string  // the toast over several lines, where it needs them
 	paused   time.Time // since when the picture is held still; zero = it is not
 	still    stillness // what is shown meanwhile
 
@@ -186,6 +187,7 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.noteCheck(sum.Topics)
 	}
 	m.lay = layoutFor(m.w, m.h, len(m.cov.Notes) > 0)
+	m.spreadSaid(now)
 	var cmd tea.Cmd
 	if !held {
 		// Whole seconds: then everything that counts changes in the same frame.
