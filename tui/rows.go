@@ -14,21 +14,52 @@ func (m *model) drawHeadings(c columns) {
 	p := &m.pen
 	p.in(p.pal.dim)
 	p.to(c.topic)
-	p.say("TOPIC")
+	p.say("TOPIC" + m.sortSign(inventory.ByTopic))
 	p.to(c.expiry)
-	p.say("EXPIRY")
+	p.say("EXPIRY" + m.sortSign(inventory.ByExpiry))
 	if c.liveW > 0 {
 		p.to(c.live)
-		p.say("SEEN LIVE")
+		if m.byReceived() {
+			p.say("RECEIVED" + m.sortSign(inventory.ByReceived))
+		} else {
+			p.say("SEEN LIVE" + m.sortSign(inventory.ByLive))
+		}
 	}
 	if c.sizeW > 0 {
-		p.rightward(c.size+sizeNumber, "SIZE")
+		p.rightward(c.size+sizeNumber, "SIZE"+m.sortSign(inventory.BySize))
 	}
 	if c.readingW > 0 {
 		p.to(c.reading)
 		p.say("READING")
 	}
 	p.in("")
+}
+
+// sortSign marks the heading of the column that a flat list is ordered by.
+func (m *model) sortSign(by inventory.SortKey) string {
+	switch {
+	case m.list.spec.Tree || m.list.spec.Sort != by:
+		return ""
+	case m.list.spec.Desc:
+		return m.pen.g.falling
+	}
+	return m.pen.g.rising
+}
+
+// byReceived reports whether the list is ordered by when the copies came, which then have the column of seen live.
+func (m *model) byReceived() bool {
+	return !m.list.spec.Tree && m.list.spec.Sort == inventory.ByReceived
+}
+
+// receivedAgo says when the copy held came.
+func (m *model) receivedAgo(s *inventory.Slot) string {
+	d := m.now.Sub(time.UnixMilli(s.ReceivedAt))
+	text, hold := span(d)
+	m.until(hold)
+	if d < time.Second {
+		return "now"
+	}
+	return text + " ago"
 }
 
 // sizeNumber is the part of the size column that holds the number and its unit.
@@ -160,6 +191,9 @@ func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 	if c.liveW > 0 {
 		p.to(c.live)
 		text, active := m.seenLive(s)
+		if m.byReceived() {
+			text, active = m.receivedAgo(s), true
+		}
 		style := p.pal.dim
 		if active {
 			style = ""
