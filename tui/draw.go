@@ -249,6 +249,10 @@ func (m *model) said(now time.Time) (string, string) {
 	}
 	if m.toast.text == "" || !now.Before(m.toast.until) {
 		m.toast.text = ""
+		if m.lay.tall && m.filter.err != "" {
+			// Beside the text of the filter it is cut before it says what works.
+			return asSentence(m.filter.err), m.pen.pal.warn
+		}
 		return "", ""
 	}
 	if m.toast.until.Before(m.changes) {

@@ -264,6 +264,11 @@ func (p *pen) bar(share float64, w int) {
 func (m *model) drawShortCounts() {
 	p := &m.pen
 	p.to(1)
+	if m.filter.active {
+		// The line of the keys holds the filter.
+		p.facts(m.footer(), m.lay.w-2, 2, "")
+		return
+	}
 	if m.link.Scanning || m.cov.Claim == inventory.Scanning {
 		m.drawProgress()
 		return
