@@ -125,7 +125,7 @@ func (m *model) writeExpiry(w *writer, s *inventory.Slot, now int64) {
 		p.to(w.left + factWidth)
 		p.in(p.pal.counting)
 		p.say(text)
-		if s.History.Window > 0 && p.left() > 16 {
+		if s.History.Window > 0 && p.left() > 12 {
 			p.say(" ")
 			p.bar(left.Seconds()/float64(s.History.Window), 10)
 		}

@@ -44,6 +44,7 @@ type model struct {
 	screen   screen
 	helpFrom screen // where help was opened
 	focus    bool   // the detail pane has the keys
+	noPane   bool   // the detail pane was closed by hand: it stands beside no list
 	list     list
 	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
@@ -187,6 +188,9 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.noteCheck(sum.Topics)
 	}
 	m.lay = layoutFor(m.w, m.h, len(m.cov.Notes) > 0)
+	if m.noPane {
+		m.lay = m.lay.closed()
+	}
 	m.spreadSaid(now)
 	var cmd tea.Cmd
 	if !held {
