@@ -157,7 +157,7 @@ var flagWords = []struct {
 
 func (m *model) writeFlags(w *writer, s *inventory.Slot) {
 	for _, f := range flagWords {
-		if s.Flags.Has(f.flag) {
+		if s.Flags.Has(f.flag) && (f.flag != inventory.FlagLiveDiffers || !olderThanLive(s, m.now.UnixMilli())) {
 			w.item("note", factWidth, w.p.pal.warn, f.text)
 		}
 	}

@@ -67,7 +67,7 @@ const sizeNumber = 6
 
 // wantsLook are the flags that put a sign in front of a row: those that Counts.Findings counts.
 const wantsLook = inventory.FlagStillServed | inventory.FlagFell | inventory.FlagEmptyReplay | inventory.FlagLooksEmpty |
-	inventory.FlagOddName
+	inventory.FlagOddName | inventory.FlagLiveDiffers
 
 func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 	p := &m.pen
@@ -215,6 +215,8 @@ func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 		text, t := phrase(s, now)
 		if len(text) > c.readingW && text == expiry.MissedTwo.String() {
 			text = "2 refreshes missed"
+		} else if len(text) > c.readingW && text == wordOlder {
+			text = wordOlderShort
 		}
 		p.sayIn(p.pal.of(t), text)
 	}
@@ -227,13 +229,13 @@ func (m *model) drawExpiry(s *inventory.Slot, c columns, now int64) {
 	standing := s.Standing(now)
 	switch {
 	case standing == expiry.Never:
-		p.sayIn(p.pal.never, "never")
+		p.sayIn(p.pal.never, wordNever)
 	case !counts:
-		p.sayIn(p.pal.dim, "unknown")
+		p.sayIn(p.pal.dim, wordUnknown)
 	case s.StoppedAt != 0 || m.link.State == inventory.Lost:
-		p.sayIn(p.pal.dim, "stopped")
+		p.sayIn(p.pal.dim, wordStopped)
 	case standing == expiry.Due:
-		p.sayIn(p.pal.warn, "due")
+		p.sayIn(p.pal.warn, wordDue)
 	default:
 		text, hold := countdown(left)
 		m.until(hold)
