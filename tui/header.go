@@ -220,8 +220,10 @@ func (m *model) drawProgress() {
 			p.say("] ")
 		}
 		p.number(m.link.ScanDone)
-		p.say(" of ")
-		p.number(m.link.ScanOf)
+		if m.link.ScanDone <= m.link.ScanOf {
+			p.say(" of ")
+			p.number(m.link.ScanOf)
+		}
 	} else {
 		p.number(m.link.ScanDone)
 		p.say(" so far")
