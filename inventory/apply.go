@@ -50,7 +50,7 @@ func (inv *Inventory) noteLive(rec *record, q *Publication, d func() digests) {
 	if !inv.samePayload(rec, q, d) {
 		f |= FlagLiveDiffers
 	}
-	rec.flags = f | FlagLive
+	inv.reflag(rec, f|FlagLive)
 	rec.live = q.ReceivedAt
 	if rec.count < math.MaxUint32 {
 		rec.count++

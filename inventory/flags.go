@@ -41,7 +41,8 @@ const (
 )
 
 // findings are the flags that make a slot count in Counts.Findings.
-const findings = FlagStillServed | FlagFell | FlagEmptyReplay | FlagLooksEmpty | FlagOddName | FlagLeft | FlagHazard
+const findings = FlagStillServed | FlagFell | FlagEmptyReplay | FlagLooksEmpty | FlagOddName |
+	FlagLiveDiffers | FlagLeft | FlagHazard
 
 // marks are the flags that Inventory.Mark sets; nothing in here does.
 const marks = FlagLeft | FlagHazard

@@ -91,7 +91,7 @@ type Counts struct {
 	Expiring int64 // Due included
 	Unknown  int64
 	Due      int64
-	Findings int64 // slots with at least one of still-served, fell-to-never, empty-replay, looks-empty, odd-name, left-behind, hazard
+	Findings int64 // slots with at least one of still-served, fell-to-never, empty-replay, looks-empty, odd-name, live-differs, left-behind, hazard
 	Left     int64 // marked as left behind, see Inventory.Mark
 	Hazards  int64 // marked as a hazard
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"math"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -20,6 +19,7 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if code, ok := keypad[msg.Code]; ok {
 		msg.Code = code
 	}
+	m.touched = true
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()
@@ -47,11 +47,9 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if c == nil {
 		return nil
 	}
-	if c.off != nil {
-		if why := c.off(m); why != "" {
-			m.tell(notable, c.keys.Help().Key+" is off: "+why)
-			return nil
-		}
+	if why := m.why(c); why != "" {
+		m.tell(notable, c.keys.Help().Key+" is off: "+why)
+		return nil
 	}
 	return c.do(m)
 }
@@ -134,13 +132,10 @@ func (m *model) cycleView() tea.Cmd {
 	return nil
 }
 
-func (m *model) togglePause() tea.Cmd {
-	if !m.paused.IsZero() {
-		m.paused = time.Time{}
-		return nil
-	}
-	m.paused = m.o.Now()
-	m.tell(notable, "The picture is held still; watching goes on. p again moves on.")
+// togglePane closes the pane beside the list, or opens it again.
+func (m *model) togglePane() tea.Cmd {
+	m.noPane = !m.noPane
+	m.focus = false
 	return nil
 }
 

@@ -44,17 +44,22 @@ func (m *model) emptyWords() []string {
 		}
 		return append(out, "Rows appear as they come; every key works meanwhile. q leaves.")
 	}
-	out := []string{"The broker replayed nothing. That has more than one reason:"}
-	if m.cov.Known > 0 {
-		out = append(out, "The broker itself counts "+number(m.cov.Known)+" retained messages, so something is there that this login was not shown.")
-	} else if m.cov.Known == 0 {
-		out = append(out, "The broker itself counts none, which speaks for an empty store.")
+	return append(m.nothingCame(), m.cov.Notes...)
+}
+
+// nothingCame says what it can mean that a scan brought nothing.
+func (m *model) nothingCame() []string {
+	const hidden = "- permissions hide what is in it: a broker does not say so;"
+	const exact = "- this broker does not replay retained messages to wildcard filters; then rows appear once their topic is published."
+	switch known := m.cov.Known; {
+	case known == 0 && m.cov.Claim == inventory.Verified:
+		return []string{"The broker replayed nothing, and its own count says that it holds no retained topic. Rows appear once something is published with RETAIN."}
+	case known == 0:
+		return []string{"The broker replayed nothing, and it counts none itself, which speaks for an empty store. What else it can mean:", hidden, exact}
+	case known > 0:
+		return []string{"The broker replayed nothing, though it counts " + counted(known, "retained message") + " itself: something is there that this login was not shown. What that can mean:", hidden, exact}
 	}
-	out = append(out,
-		"- the store is empty;",
-		"- permissions hide what is in it: a broker does not say so;",
-		"- this broker does not replay retained messages to wildcard filters; then rows appear once their topic is published.")
-	return append(out, m.cov.Notes...)
+	return []string{"The broker replayed nothing. That can mean more than one thing:", "- the store is empty;", hidden, exact}
 }
 
 // reasonCodes are the SUBACK reason codes by name.
@@ -88,7 +93,7 @@ func (m *model) writeCoverage(w *writer) {
 	if c.Rule != "" {
 		w.text("", asSentence(c.Rule))
 	}
-	w.text(p.pal.dim, claimMeaning(c.Claim))
+	w.text(p.pal.dim, claimMeaning(c))
 	w.blank()
 	const label = 20
 	seen := counted(c.Seen, "retained topic")
@@ -102,13 +107,23 @@ func (m *model) writeCoverage(w *writer) {
 		seen += "; the broker does not tell how many it holds"
 	default:
 		seen += " of " + number(c.Known) + " known to the broker"
+		if c.Known < c.Seen {
+			seen = counted(c.Seen, "retained topic") + "; the broker counted " + number(c.Known) + " before"
+		}
 		if c.KnownFrom != "" {
-			seen += " (" + c.KnownFrom + ")"
+			seen += " (" + c.KnownFrom + ", without the broker's own $SYS topics)"
 		}
 	}
 	w.item("seen", label, "", seen)
+	if since := m.since(); since != "" {
+		w.item("now", label, p.pal.warn, counted(m.sum.Topics, "retained topic")+", "+since+": the claim is of the end of the scan")
+	}
 	if n := c.Missing(); n > 0 {
-		w.item("not seen", label, p.pal.bad, number(n))
+		more := number(n)
+		if notShown(c) > 0 {
+			more += ": this list is verified for this login only"
+		}
+		w.item("not seen", label, p.pal.bad, more)
 	}
 	if c.Dropped >= 0 {
 		w.item("dropped by broker", label, "", number(c.Dropped)+" messages during the scan, by its own counter")
@@ -125,7 +140,7 @@ func (m *model) writeCoverage(w *writer) {
 	if !c.StartedAt.IsZero() {
 		scan := "began " + instant(c.StartedAt, m.now)
 		if !c.EndedAt.IsZero() {
-			scan += ", took " + exact(c.EndedAt.Sub(c.StartedAt))
+			scan += ", ended " + instant(c.EndedAt, m.now) + ", took " + exact(c.EndedAt.Sub(c.StartedAt))
 		}
 		w.item("scan", label, "", scan)
 	}
@@ -211,46 +226,22 @@ func asSentence(s string) string {
 }
 
 // claimMeaning says what the claim is worth.
-func claimMeaning(c inventory.Claim) string {
-	switch c {
+func claimMeaning(c inventory.Coverage) string {
+	switch c.Claim {
 	case inventory.Verified:
+		if n := notShown(c); n > 0 {
+			return "What the broker sends to this login is all here: it dropped nothing. " + asSentence(moreCounted(n)) + " What they are is below."
+		}
 		return "A count that is not ours agrees, or the broker's dropped counter did not move over a full interval after the burst."
 	case inventory.NoSignOfLoss:
 		return "The burst ended by the rule and was smaller than what any broker was seen to lose from. There was no independent count."
 	case inventory.Unverified:
+		if c.Seen == 0 {
+			return "Nothing came, and silence alone does not tell why."
+		}
 		return "More came than some brokers deliver without loss, and there is no count to hold it against."
 	case inventory.Incomplete:
 		return "There is evidence that topics are missing from this list."
 	}
 	return "The scan has not ended; the list is what came so far."
-}
-
-// writeEvents lists what happened while we watched, newest first.
-func (m *model) writeEvents(w *writer) {
-	p := w.begin()
-	p.sayIn(p.pal.strong, "What happened while we watched")
-	p.sayIn(p.pal.dim, "  newest first, the last "+number(maxEvents)+" at most")
-	w.end()
-	if len(m.events) == 0 {
-		w.text(w.p.pal.dim, "Nothing yet: no retained topic appeared, changed or went since watching began.")
-	}
-	for i := len(m.events) - 1; i >= 0; i-- {
-		e := m.events[i]
-		p := w.begin()
-		p.sayIn(p.pal.dim, millis(e.At, m.now))
-		p.to(max(p.x+2, w.left+10))
-		style := ""
-		switch e.Kind {
-		case inventory.Cleared, inventory.FellToNever:
-			style = p.pal.warn
-		case inventory.Expired, inventory.Gone:
-			style = p.pal.dim
-		}
-		p.sayIn(style, e.Kind.String())
-		p.to(max(p.x+2, w.left+32))
-		var used int
-		p.buf, used, _ = p.m.cutMiddle(p.buf, e.Topic, p.left(), asName)
-		p.x += used
-		w.end()
-	}
 }

@@ -59,6 +59,10 @@ func (m *model) gatherDetail() tea.Cmd {
 		d.have = false
 		return nil
 	}
+	if !m.paused.IsZero() {
+		m.detailStill(r)
+		return m.layOut()
+	}
 	if d.have && sameContent(&d.d.Slot, &r.Slot) {
 		d.d.Slot = r.Slot
 		return m.layOut()
@@ -126,6 +130,10 @@ func (d *detail) build(m *model, width int) {
 		d.body = payload{}
 	case !r.Held:
 		m.writeBranch(w, r)
+		d.body = payload{}
+	case !d.have && !m.paused.IsZero():
+		m.writeTopic(w, r.Prefix)
+		w.text(w.p.pal.dim, "It changed since the picture is held still; p moves on.")
 		d.body = payload{}
 	case !d.have:
 		m.writeTopic(w, r.Prefix)

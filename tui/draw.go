@@ -44,7 +44,8 @@ func (m *model) drawBody() {
 	p.right = l.w
 	switch {
 	case m.dialog != nil:
-		m.drawLines(m.dialog.lines(m), 0)
+		lines := m.dialog.lines(m)
+		m.drawLines(lines, m.dialog.top(m.lay.body))
 	case m.screen == leftBehind:
 		m.drawLeft()
 	case m.screen != topics:
@@ -125,6 +126,9 @@ func (m *model) drawFooter(now time.Time) {
 	p := &m.pen
 	p.right = m.lay.w
 	said, style := m.said(now)
+	if len(m.spread) > 0 {
+		said = m.spread[0]
+	}
 	if m.lay.tall {
 		p.in(p.pal.dim)
 		if said == "" {
@@ -139,6 +143,12 @@ func (m *model) drawFooter(now time.Time) {
 		}
 		p.fill(p.g.rule)
 		p.nl()
+		for i := 1; i < len(m.spread); i++ {
+			p.to(3)
+			p.in(style)
+			p.sentence(m.spread[i])
+			p.nl()
+		}
 	} else if m.filter.active || said == "" && m.filter.set() && m.scope() == inList {
 		p.to(1)
 		m.drawFilterText()
@@ -148,6 +158,13 @@ func (m *model) drawFooter(now time.Time) {
 		p.in(style)
 		p.sentence(said)
 		p.in("")
+		for i := 1; i < len(m.spread); i++ {
+			p.nl()
+			p.to(1)
+			p.in(style)
+			p.sentence(m.spread[i])
+			p.in("")
+		}
 		return
 	}
 	p.to(1)
@@ -171,7 +188,7 @@ func (m *model) footer() []fact {
 			break
 		}
 		all = append(all, fact{text: p.g.updown + " move", rank: 8})
-		if m.list.spec.Tree {
+		if m.list.spec.Tree && m.paused.IsZero() {
 			all = append(all, fact{text: p.g.leftright + " fold", rank: 5})
 		}
 		all = append(all, fact{text: "enter detail", rank: 8})
@@ -191,10 +208,10 @@ func (m *model) footer() []fact {
 	}
 	for i := range m.commands {
 		c := &m.commands[i]
-		if c.short == "" || c.where&here == 0 || c.off != nil && c.off(m) != "" {
+		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here&(inPage|inLeft) != 0 && c.shows == m.screen && c.shows != topics {
+		if here&(inPage|inLeft) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -202,6 +219,9 @@ func (m *model) footer() []fact {
 			rank += 4
 		}
 		all = append(all, fact{text: c.short, rank: rank})
+	}
+	if !m.paused.IsZero() {
+		all = append([]fact{{text: "p go on", rank: 11}}, all...)
 	}
 	if m.job != nil {
 		all = append([]fact{{text: "esc stop", rank: 11}}, all...)
@@ -218,12 +238,14 @@ func (m *model) place() string {
 	if m.screen != topics || l.l == nil {
 		return ""
 	}
-	n := int64(l.l.Len())
-	text := counted(n, "topic")
-	if i := l.l.Index(l.cur); i >= 0 && n > 0 {
-		text = number(int64(i)+1) + " of " + number(n)
+	i, n := m.placeInList()
+	text := counted(int64(n), "topic")
+	if i >= 0 && n > 0 {
+		text = "row " + number(int64(i)+1) + " of " + number(int64(n))
 	}
-	if e := m.notable; e.At != 0 {
+	// What happened a while ago stands among the events; here it would be taken for news.
+	if e := m.news.last; e.At != 0 && m.now.Sub(time.UnixMilli(e.At)) < notableFor {
+		m.until(notableFor - m.now.Sub(time.UnixMilli(e.At)))
 		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)
 		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
@@ -237,12 +259,42 @@ func (m *model) said(now time.Time) (string, string) {
 	}
 	if m.toast.text == "" || !now.Before(m.toast.until) {
 		m.toast.text = ""
+		if m.lay.tall && m.filter.err != "" {
+			// Beside the text of the filter it is cut before it says what works.
+			return asSentence(m.filter.err), m.pen.pal.warn
+		}
 		return "", ""
 	}
 	if m.toast.until.Before(m.changes) {
 		m.changes = m.toast.until
 	}
 	return m.toast.text, m.pen.pal.of(m.toast.tone)
+}
+
+// mostSaid is how many lines a toast may take.
+const mostSaid = 4
+
+// spreadSaid breaks what is said over as many lines as it needs, and takes them from the body. Of what is longer still
+// the end is kept: it holds the name of a file, or the reason of a failure.
+func (m *model) spreadSaid(now time.Time) {
+	m.spread = nil
+	said, _ := m.said(now)
+	width := m.lay.w - 2
+	if m.lay.tall {
+		width = m.lay.w - 5
+	}
+	if said == "" || m.lay.tiny || m.pen.m.width(said) <= width || m.filter.active && !m.lay.tall {
+		return
+	}
+	lines := wrapProse(m.pen.m, said, width)
+	if most := min(mostSaid, m.lay.lines-1); len(lines) > most {
+		end := lines[len(lines)-1]
+		lines = lines[:max(most, 1)]
+		lines[len(lines)-1] = m.pen.m.more() + end
+	}
+	m.spread = lines
+	m.lay.body -= len(lines) - 1
+	m.lay.lines -= len(lines) - 1
 }
 
 // toast is one sentence that goes by itself.

@@ -73,6 +73,7 @@ func (m *model) filterCursor() (x, y int, ok bool) {
 func (m *model) openFilter() tea.Cmd {
 	m.filter.active = true
 	m.filter.at = len(m.filter.text)
+	m.list.home = append(m.list.home[:0], m.list.at...)
 	return nil
 }
 
@@ -88,13 +89,13 @@ func (m *model) edit(msg tea.KeyPressMsg) tea.Cmd {
 		f.text, f.at = f.text[:0], 0
 		return m.typed()
 	case "up":
-		return m.moveCursor(-1)
+		return m.choose(-1)
 	case "down":
-		return m.moveCursor(1)
+		return m.choose(1)
 	case "pgup":
-		return m.moveCursor(-m.screenful())
+		return m.choose(-m.screenful())
 	case "pgdown":
-		return m.moveCursor(m.screenful())
+		return m.choose(m.screenful())
 	case "left", "ctrl+b":
 		f.at = max(0, f.at-1)
 	case "right", "ctrl+f":
@@ -126,6 +127,17 @@ func (m *model) edit(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// choose moves the cursor while the line is open; the row it comes to is then the one to stay on.
+func (m *model) choose(rows int) tea.Cmd {
+	cmd := m.moveCursor(rows)
+	if m.list.l != nil {
+		if r := m.list.l.Rows(m.list.cur, 1, nil); len(r) > 0 {
+			m.list.home = append(m.list.home[:0], r[0].Prefix...)
+		}
+	}
+	return cmd
 }
 
 // paste takes pasted text, which is heard only while the line is open: nothing pasted is ever taken for keys.
@@ -164,6 +176,7 @@ func (m *model) typed() tea.Cmd {
 	if !m.filter.parse() {
 		return nil
 	}
+	m.list.seek = true
 	return m.relist()
 }
 
@@ -174,5 +187,6 @@ func (m *model) escape() tea.Cmd {
 		return nil
 	}
 	m.filter.text, m.filter.at = m.filter.text[:0], 0
+	m.list.home = append(m.list.home[:0], m.list.at...) // what was found stays under the cursor
 	return m.typed()
 }

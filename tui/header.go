@@ -146,6 +146,11 @@ func (m *model) seen() []fact {
 	}
 	all := []fact{{text: "seen " + number(c.Seen) + " of " + number(c.Known) + " known to the broker",
 		short: "seen " + number(c.Seen) + " of " + number(c.Known), rank: 7, right: true}}
+	if c.Known < c.Seen {
+		// The broker's count is older than the list: a share of it says nothing.
+		all[0].text = "seen " + number(c.Seen) + ", the broker counted " + number(c.Known) + " before"
+		all[0].short = "seen " + number(c.Seen) + ", counted " + number(c.Known)
+	}
 	if n := c.Missing(); n > 0 {
 		all = append(all, fact{text: "! " + number(n) + " not seen", style: p.pal.bad, rank: 9, right: true})
 	}
@@ -157,6 +162,9 @@ func (m *model) claimWords() (string, string) {
 	p := &m.pen
 	switch m.cov.Claim {
 	case inventory.Verified:
+		if notShown(m.cov) > 0 {
+			return "Verified for this login", p.pal.warn
+		}
 		return "Verified", p.pal.good
 	case inventory.NoSignOfLoss:
 		return "No sign of loss", p.pal.good
@@ -172,6 +180,10 @@ func (m *model) claimWords() (string, string) {
 func (m *model) drawClaim() {
 	p := &m.pen
 	p.to(1)
+	if alarm := m.alarm(); alarm != "" {
+		p.sayIn(p.pal.bad, alarm)
+		p.to(p.x + 2)
+	}
 	switch {
 	case m.link.State == inventory.Lost:
 		p.sayIn(p.pal.bad, "Not watched")
@@ -185,9 +197,18 @@ func (m *model) drawClaim() {
 	default:
 		words, style := m.claimWords()
 		p.sayIn(style, words)
+		p.say(m.checkedAt())
+		if since := m.since(); since != "" {
+			p.say(", ")
+			p.sayIn(p.pal.warn, since)
+		}
+		if n := notShown(m.cov); n > 0 {
+			p.say("; ")
+			p.sayIn(p.pal.warn, moreCounted(n))
+		}
 		if m.cov.Rule != "" {
 			p.say(": ")
-			p.sentence(m.cov.Rule)
+			p.sentence(plainFirst(m.cov.Rule))
 		}
 	}
 }
@@ -197,15 +218,18 @@ func (m *model) drawClaim() {
 func (m *model) drawProgress() {
 	p := &m.pen
 	p.sayIn(p.pal.warn, "Scanning ")
+	full := m.link.ScanOf > 0 && m.link.ScanDone >= m.link.ScanOf
 	if m.link.ScanOf > 0 {
-		if m.lay.w >= 60 {
+		if m.lay.w >= 60 && !full {
 			p.say("[")
 			p.bar(float64(m.link.ScanDone)/float64(m.link.ScanOf), 10)
 			p.say("] ")
 		}
 		p.number(m.link.ScanDone)
-		p.say(" of ")
-		p.number(m.link.ScanOf)
+		if m.link.ScanDone <= m.link.ScanOf {
+			p.say(" of ")
+			p.number(m.link.ScanOf)
+		}
 	} else {
 		p.number(m.link.ScanDone)
 		p.say(" so far")
@@ -214,9 +238,16 @@ func (m *model) drawProgress() {
 	if rest == "" || rest == "scanning" {
 		rest = m.cov.Rule // what it waits for
 	}
+	if full {
+		// A full bar would stand for an end that nobody has seen yet.
+		rest = "checking that nothing more comes"
+		if p := m.link.Progress; p != "" && p != "scanning" {
+			rest = p
+		}
+	}
 	if rest != "" {
 		p.say(": ")
-		p.sentence(rest)
+		p.sentence(plainFirst(rest))
 	}
 }
 
@@ -241,19 +272,38 @@ func (p *pen) bar(share float64, w int) {
 func (m *model) drawShortCounts() {
 	p := &m.pen
 	p.to(1)
+	if m.filter.active {
+		// The line of the keys holds the filter.
+		p.facts(m.footer(), m.lay.w-2, 2, "")
+		return
+	}
 	if m.link.Scanning || m.cov.Claim == inventory.Scanning {
 		m.drawProgress()
 		return
 	}
 	words, style := m.claimWords()
-	if m.link.State == inventory.Lost {
-		words, style = "not watched", p.pal.bad
-	} else if n := m.cov.Missing(); n > 0 {
-		words = "! " + number(n) + " not seen"
-	}
-	p.facts([]fact{
+	all := []fact{
 		{text: number(m.sum.Topics) + " retained", short: number(m.sum.Topics), style: p.pal.strong, rank: 5},
 		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 4},
-		{text: words, style: style, rank: 10},
-	}, m.lay.w-2, 3, p.g.dot)
+	}
+	since := m.since()
+	if since != "" {
+		since = ", " + since
+	}
+	switch n := notShown(m.cov); {
+	case m.link.State == inventory.Lost:
+		all = append(all, fact{text: "not watched", style: p.pal.bad, rank: 10})
+	case n > 0:
+		all = append(all, fact{text: words + m.checkedAt() + since, short: words, style: style, rank: 10},
+			fact{text: moreCounted(n), short: number(n) + " more", style: p.pal.warn, rank: 9})
+	case m.cov.Missing() > 0:
+		all = append(all, fact{text: "! " + number(m.cov.Missing()) + " not seen", style: style, rank: 10})
+	default:
+		all = append(all, fact{text: words + m.checkedAt() + since, short: words + since, style: style, rank: 10})
+	}
+	if alarm := m.alarm(); alarm != "" {
+		b := m.news.losses[len(m.news.losses)-1]
+		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (3)", style: p.pal.bad, rank: 11}}, all...)
+	}
+	p.facts(all, m.lay.w-2, 3, p.g.dot)
 }

@@ -29,10 +29,8 @@ func (m *model) writeHelp(w *writer) {
 			}
 			h := c.keys.Help()
 			text, style := h.Desc, ""
-			if c.off != nil {
-				if why := c.off(m); why != "" {
-					text, style = h.Desc+" (off: "+why+")", w.p.pal.dim
-				}
+			if why := m.why(c); why != "" {
+				text, style = h.Desc+" (off: "+why+")", w.p.pal.dim
 			}
 			w.item(strings.ReplaceAll(h.Key, "ctrl+", "^"), label, style, text)
 		}
@@ -43,8 +41,8 @@ func (m *model) writeHelp(w *writer) {
 		{"kitchen", "the topic contains it"},
 		{"a/+/state", "an MQTT topic filter; also a/#"},
 		{"*temp*", "the whole topic, * stands for anything"},
-		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard"},
-		{"size>1k expiry<10m", "length and remaining time"},
+		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard, marked (every row with a !)"},
+		{"size>1k expiry<10m", "length (k is 1000, Ki is 1024) and remaining time (s, m, h, d, w)"},
 		{"payload:text", "the payload contains it"},
 		{"owner:NAME", "the owner's name contains it"},
 		{"finding:NAME", "such as dangling, renamed, owner-offline, retained-command; the pane names them"},
@@ -59,7 +57,7 @@ func (m *model) writeHelp(w *writer) {
 		{"SEEN LIVE", "the last publication that was not a replay. A replay is never activity. \"not in 2h\" means since watching began without a break."},
 		{"SIZE", "true length; \"cut\" or * when not all bytes are kept."},
 		{"READING", "whose the topic is and whether the owner says that it lives, else what expiry tells. \"left behind\" names evidence, never a proof; a retained \"online\" proves only that nobody published \"offline\". A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed."},
-		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, an odd name, left behind, or a hazard: a message that does something by itself."},
+		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, a copy older than live traffic, left behind, or a hazard: a message that does something by itself. is:marked lists them."},
 	} {
 		w.item(f[0], label, "", f[1])
 	}

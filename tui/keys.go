@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strconv"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
@@ -30,6 +32,7 @@ type command struct {
 	off   func(m *model) string // why the key does nothing now; "" = it works
 	do    func(m *model) tea.Cmd
 	shows screen // the screen that do goes to
+	moves bool   // it needs the store as it is now: off while the picture is held still
 }
 
 func bind(help string, names ...string) key.Binding {
@@ -63,10 +66,10 @@ func commands() []command {
 		{keys: bind("a screen down", "pgdown", "space", "ctrl+f"), where: inAll, do: moving(func(m *model) int { return m.screenful() })},
 		{keys: bind("to the first row", "home", "g"), where: inAll, do: func(m *model) tea.Cmd { return m.jump(false) }},
 		{keys: bind("to the last row", "end", "G"), where: inAll, do: func(m *model) tea.Cmd { return m.jump(true) }},
-		{keys: bind("close the branch, or go to the one above", "left", "h"), where: inList, off: notFlat, do: (*model).fold},
-		{keys: bind("open the branch, or go into it", "right", "l"), where: inList, off: notFlat, do: (*model).unfold},
-		{keys: bind("open every branch", "*"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(true) }},
-		{keys: bind("close every branch", "-"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(false) }},
+		{keys: bind("close the branch, or go to the one above", "left", "h"), where: inList, off: notFlat, do: (*model).fold, moves: true},
+		{keys: bind("open the branch, or go into it", "right", "l"), where: inList, off: notFlat, do: (*model).unfold, moves: true},
+		{keys: bind("open every branch", "*"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(true) }, moves: true},
+		{keys: bind("close every branch", "-"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(false) }, moves: true},
 		{keys: bind("everything about the topic", "enter", "tab"), where: inList, off: (*model).noRow, do: func(m *model) tea.Cmd { m.focus = true; return nil }},
 		{keys: bind("back to the list", "esc", "tab", "enter", "left", "h"), short: "esc back", rank: 10, where: inDetail, do: func(m *model) tea.Cmd { m.focus = false; return nil }},
 		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage | inLeft, do: func(m *model) tea.Cmd { return m.show(topics) }},
@@ -84,23 +87,27 @@ func commands() []command {
 				}
 				return "nothing runs and no filter is in force"
 			}
+			if m.job == nil {
+				return m.noStore()
+			}
 			return ""
 		}, do: (*model).escape},
 		{keys: bind("the next topic", "J", "n"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(1) }},
 		{keys: bind("the topic before", "K", "N"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(-1) }},
-		{keys: bind("filter as you type; enter keeps it, esc clears it", "/"), short: "/ filter", rank: 9, where: inList, do: (*model).openFilter},
-		{keys: bind("tree or flat list", "t"), short: "t tree/flat", rank: 6, where: inList, do: (*model).toggleTree},
-		{keys: bind("order of the flat list: topic, expiry, size, live, received", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort},
-		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort},
+		{keys: bind("filter as you type; enter keeps it, esc clears it", "/"), short: "/ filter", rank: 9, where: inList, do: (*model).openFilter, moves: true},
+		{keys: bind("tree or flat list", "t"), short: "t tree/flat", rank: 6, where: inList, do: (*model).toggleTree, moves: true},
+		{keys: bind("order of the flat list: topic, expiry, size, live, received", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort, moves: true},
+		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort, moves: true},
 		{keys: bind("payload as text, indented JSON or hex", "v"), short: "v text/json/hex", rank: 6, own: inDetail, where: inTopics, off: (*model).noTopic, do: (*model).cycleView},
-		{keys: bind("ask the broker for this one topic at QoS 1: stored QoS, newest value", "o"), short: "o ask QoS", rank: 5, own: inDetail, where: inTopics, off: (*model).noAsk, do: (*model).askBroker},
+		{keys: bind("ask the broker for this one topic at QoS 1: stored QoS, newest value", "o"), short: "o ask QoS", rank: 5, own: inDetail, where: inTopics, off: (*model).noAsk, do: (*model).askBroker, moves: true},
+		{keys: bind("close or open the pane beside the list", "d"), short: "d pane", rank: 7, where: inTopics, off: (*model).noRoomBeside, do: (*model).togglePane},
 		{keys: bind("copy the topic to the clipboard (OSC 52)", "y"), short: "y copy", rank: 3, own: inDetail, where: inTopics, off: (*model).noRow, do: (*model).copyTopic},
-		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport},
+		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport, moves: true},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
 		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(leftBehind) }, shows: leftBehind},
 		{keys: bind("what this list may claim, and why", "c", "3"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
 		{keys: bind("what happened while we watched", "4"), short: "4 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
-		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan},
+		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan, moves: true},
 		{keys: bind("hold the picture still; watching goes on", "p"), short: "p pause", rank: 1, where: inAll, do: (*model).togglePause},
 		{keys: bind("this help", "?"), short: "? help", rank: 10, where: inAll, do: func(m *model) tea.Cmd { return m.show(helpPage) }, shows: helpPage},
 		{keys: bind("leave", "q", "ctrl+c"), short: "q leave", rank: 10, where: inAll, do: (*model).leave},
@@ -159,6 +166,13 @@ func (m *model) noGroup() string {
 func (m *model) noTopic() string {
 	if r, ok := m.row(); !ok || !r.Held {
 		return "the row is not a retained topic itself"
+	}
+	return ""
+}
+
+func (m *model) noRoomBeside() string {
+	if m.lay.w < wideFrom {
+		return "a pane stands beside the list from " + strconv.Itoa(wideFrom) + " columns on; enter opens it alone"
 	}
 	return ""
 }

@@ -36,6 +36,8 @@ type list struct {
 	folded   bool               // a branch was closed by hand
 	first    bool               // the next listing begins at its first row
 	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
+	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
+	home     []byte             // the topic or level under the cursor when the filter line was opened
 	at       []byte             // its topic or level, to find it again in another listing
 }
 
@@ -114,9 +116,12 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 	l.l = made
 	if l.goal != nil {
 		l.at, l.goal = append(l.at[:0], l.goal...), nil
-		l.first, l.line = false, max(m.lay.lines/2-1, 0)
+		l.first, l.seek, l.line = false, false, max(m.lay.lines/2-1, 0)
 	}
-	if l.at != nil && !l.first {
+	if l.seek {
+		l.seek = false
+		m.goHome(made)
+	} else if l.at != nil && !l.first {
 		if l.spec.Tree {
 			reveal(made, l.at)
 		}
@@ -125,6 +130,29 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		l.cur, l.line, l.first = made.First(), 0, false
 	}
 	return m.work()
+}
+
+// goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
+func (m *model) goHome(made *inventory.Listing) {
+	l := &m.list
+	if len(l.home) > 0 {
+		if l.spec.Tree {
+			reveal(made, l.home)
+		}
+		p := made.Find(l.home)
+		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) && (rows[0].Held || m.filter.filter == nil) {
+			l.cur = p
+			return
+		}
+	}
+	l.cur, l.line, l.first = made.First(), 0, false
+	const near = 16 // levels above a first hit that are passed over
+	for i, r := range made.Rows(l.cur, near, nil) {
+		if !r.Branch {
+			l.cur, l.line = r.Pos, i
+			return
+		}
+	}
 }
 
 // reveal opens the branches above topic.
@@ -180,6 +208,10 @@ func (m *model) gather() tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	if !m.paused.IsZero() {
+		m.windowStill()
+		return m.gatherDetail()
+	}
 	var cmds []tea.Cmd
 	// Making a listing again may take long: never more than a quarter of the time, and never while one is made.
 	if rest := max(m.o.refresh(), 3*l.took); !l.pending && l.waiting == nil && !m.o.Now().Before(l.ended.Add(rest)) && !l.l.Fresh() {
@@ -202,6 +234,10 @@ func (m *model) gather() tea.Cmd {
 func (m *model) window() {
 	l := &m.list
 	n := max(m.lay.lines, 1)
+	if !m.touched {
+		// Rows that come in above would push the first row that came out of the window.
+		l.cur, l.line = l.l.First(), 0
+	}
 	l.line = min(max(l.line, 0), n-1)
 	top, up := l.l.Move(l.cur, -l.line)
 	l.line = -up
@@ -231,6 +267,10 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	if !m.paused.IsZero() {
+		m.moveStill(rows)
+		return nil
+	}
 	var moved int
 	l.cur, moved = l.l.Move(l.cur, rows)
 	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
@@ -241,6 +281,10 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 func (m *model) jumpCursor(last bool) tea.Cmd {
 	l := &m.list
 	if l.l == nil {
+		return nil
+	}
+	if !m.paused.IsZero() {
+		m.moveStill(map[bool]int{true: len(m.still.rows), false: -len(m.still.rows)}[last])
 		return nil
 	}
 	if last {

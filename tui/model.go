@@ -33,20 +33,21 @@ type model struct {
 	commands []command
 	env      environ
 
-	now     time.Time // of the frame, in whole seconds
-	w, h    int       // as the terminal says
-	lay     layout
-	link    inventory.Link
-	cov     inventory.Coverage
-	sum     inventory.Counts
-	events  []inventory.Event // newest last
-	notable inventory.Event   // the last one that is more than a new value or a new topic
-	heard   uint64            // number of the last event taken
+	now   time.Time // of the frame, in whole seconds
+	w, h  int       // as the terminal says
+	lay   layout
+	link  inventory.Link
+	cov   inventory.Coverage
+	check checked
+	sum   inventory.Counts
+	news  happenings
 
 	screen   screen
 	helpFrom screen // where help was opened
 	focus    bool   // the detail pane has the keys
+	noPane   bool   // the detail pane was closed by hand: it stands beside no list
 	list     list
+	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
 	detail   detail
 	left     leftPage
@@ -54,7 +55,9 @@ type model struct {
 	dialog   *dialog
 	job      *job // an export or a question to the broker under way
 	toast    toast
+	spread   []string  // the toast over several lines, where it needs them
 	paused   time.Time // since when the picture is held still; zero = it is not
+	still    stillness // what is shown meanwhile
 
 	statusStale bool      // Source said that something changed
 	armed       bool      // a command waits for Source.Changed
@@ -182,20 +185,25 @@ func (m *model) settle(look bool) tea.Cmd {
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && !m.statusStale && !moved && m.job == nil && !m.list.partial && !m.list.pending && !m.left.stale(m, now) && m.changes.After(now) {
+	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && (held || !m.left.stale(m, now)) && m.changes.After(now) {
 		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
-	if m.statusStale {
+	if m.statusStale && !held {
 		m.statusStale = false
 		m.link, m.cov = m.o.Source.Status()
+		m.noteCheck(sum.Topics)
 	}
 	m.lay = layoutFor(m.w, m.h, len(m.cov.Notes) > 0)
+	if m.noPane {
+		m.lay = m.lay.closed()
+	}
+	m.spreadSaid(now)
 	var cmd tea.Cmd
 	if !held {
 		// Whole seconds: then everything that counts changes in the same frame.
 		m.now, m.sum = now.Truncate(time.Second), sum
-		m.hear()
+		m.news.hear(m.inv, sum.Topics)
 	}
 	if !held || look {
 		cmd = tea.Batch(m.gather(), m.gatherLeft())
@@ -268,36 +276,5 @@ func (m *model) until(d time.Duration) {
 	}
 	if t := m.now.Add(d); t.Before(m.changes) {
 		m.changes = t
-	}
-}
-
-const (
-	maxEvents    = 500 // how many events the screen remembers
-	mostReplaced = 20  // how many of them one look may add that only say that a value changed
-)
-
-// hear takes in the events since the last time.
-func (m *model) hear() {
-	var fresh []inventory.Event
-	fresh, m.heard = m.inv.Events(m.heard, 0)
-	// On a busy broker values change thousands of times a second; that must not push out what somebody cleared.
-	replaced := 0
-	for _, e := range fresh {
-		if e.Kind == inventory.Replaced {
-			replaced++
-		}
-	}
-	for _, e := range fresh {
-		if e.Kind == inventory.Replaced {
-			if replaced--; replaced >= mostReplaced {
-				continue
-			}
-		} else if e.Kind != inventory.Appeared {
-			m.notable = e
-		}
-		m.events = append(m.events, e)
-	}
-	if over := len(m.events) - maxEvents; over > 0 {
-		m.events = append(m.events[:0], m.events[over:]...)
 	}
 }
