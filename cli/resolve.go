@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"retainscope/readings"
 )
 
 // layer orders the sources; the higher one wins.
@@ -53,6 +55,9 @@ type resolved struct {
 	looked   string            // where it would have been
 	profile  string
 	warnings []string // one sentence each, for stderr
+
+	rules     readings.Rules
+	ruleLines []string // where each of the rules stands
 }
 
 // sources is what a merge reads. flags holds the text of each flag that was given, by its name.
@@ -91,6 +96,9 @@ func merge(in sources) (*resolved, error) {
 			}
 			r.from[s.id()] = c.source
 		}
+	}
+	if err := r.takeRules(in.file); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -27,7 +27,7 @@ func TestAFilterMatchesWhatItSays(t *testing.T) {
 		"Zigbee2mqtt/#": false, "zigbee2mqtt/+": false, "-zigbee2mqtt/#": false,
 		"is:expiring": true, "is:never": false, "-is:never": true, "is:live": true, "is:empty": true, "is:odd": false,
 		"is:live is:expiring": true, "is:live is:never": false,
-		"size>1k": true, "size>2k": false, "size>=2k": true, "size=2048": true, "size=2048b": true, "size<1m": true, "size<=1": false,
+		"size>1k": true, "size>2k": true, "size>=2Ki": true, "size>2Ki": false, "size=2048": true, "size=2048b": true, "size=2.048kB": true, "size=2KiB": true, "size<1m": true, "size<=1": false,
 		"-size>1k":   false,
 		"expiry<10m": true, "expiry<9m": false, "expiry>9m": true, "expiry<=1h": true, "expiry>1d": false,
 		"payload:state": true, "payload:off": false, "-payload:off": true,
@@ -63,7 +63,7 @@ func TestARemainingTimeIsComparedOnlyWhereSomethingCountsDown(t *testing.T) {
 
 func TestAFilterThatCannotBeReadNamesTheWord(t *testing.T) {
 	for text, word := range map[string]string{
-		"a is:left": "is:left", "is:": "is:", "a -is:x b": "-is:x", "size>": "size>", "size>abc": "size>abc", "size<-1": "size<-1",
+		"a is:lost": "is:lost", "is:": "is:", "a -is:x b": "-is:x", "size>": "size>", "size>abc": "size>abc", "size<-1": "size<-1",
 		"size>1x": "size>1x", "expiry<10y": "expiry<10y", "size>1e999": "size>1e999", "expiry=nan": "expiry=nan",
 		"a/b+/c": "a/b+/c", "a/#/b": "a/#/b", "a#": "a#", "++": "++", "payload:": "payload:", "re:(": "re:(", `a "b c`: `"b c`,
 		"-": "-", `""`: `""`, "a -": "-", "re:\x1b[": "re:\x1b[",
@@ -79,6 +79,48 @@ func TestAFilterThatCannotBeReadNamesTheWord(t *testing.T) {
 		}
 		if strings.ContainsRune(err.Error(), '\x1b') {
 			t.Errorf("%q: the error would reach a terminal raw", text)
+		}
+	}
+}
+
+func TestJoiningWordsWereLookedForAndFoundNothing(t *testing.T) {
+	for text, want := range map[string]string{
+		"is:odd OR is:empty": "re:ONE|OTHER", "a AND b": "leave it out", "NOT a": "write - in front", "a -OR": "re:ONE|OTHER",
+	} {
+		if _, err := ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{`"OR"`, "or", "and", "ORDER"} {
+		if _, err := ParseFilter(text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestWhatIsCountedAsWorthALookCouldNotBeListed(t *testing.T) {
+	f := mustFilter("is:marked")
+	for flags, want := range map[Flags]bool{
+		FlagStillServed: true, FlagFell: true, FlagEmptyReplay: true, FlagLooksEmpty: true, FlagOddName: true, FlagHazard: true,
+		FlagNever: false, FlagLive | FlagChanged: false,
+	} {
+		if got := f.Match(Slot{Flags: flags}, nil, 0); got != want {
+			t.Errorf("%v: %v", flags.Names(), got)
+		}
+	}
+}
+
+func TestAThousandIsAThousandAndKiIsNot(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1k": 1000, "1kB": 1000, "1K": 1000, "1Ki": 1024, "1KiB": 1024, "1m": 1e6, "1Mi": 1 << 20, "1.5g": 1.5e9, "1GiB": 1 << 30, "7": 7, "7b": 7,
+	} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "i", "1i", "1ib", "ki", "1kk", "1bb", "1xi"} {
+		if n, err := parseSize(text); err == nil {
+			t.Errorf("%q was read as %d", text, n)
 		}
 	}
 }

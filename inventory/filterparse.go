@@ -14,10 +14,13 @@ import (
 //	kitchen              the topic contains it; ASCII letters count the same in both cases
 //	*welding*temp*       the whole topic, * stands for any bytes
 //	zigbee2mqtt/+/state  a word with + or # is an MQTT topic filter
-//	is:never             also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen
-//	size>1k              also < <= >= =; k, m, g are powers of 1024
+//	is:never             also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen,
+//	                     left, hazard; marked is every topic that Counts.Findings counts
+//	size>1k              also < <= >= =; k, m, g are powers of 1000, Ki, Mi, Gi of 1024
 //	expiry<10m           the remaining time; s, m, h, d, w; what does not count down never matches
 //	payload:text         the kept payload contains it
+//	owner:NAME           the owner's name contains it; ASCII letters count the same in both cases. See SetJudge
+//	finding:NAME         a finding of that name was made. See SetJudge
 //	re:EXPR              a regular expression (Go's syntax) on the topic
 //	-WORD                the word must not hold
 //	"two words"          quotes keep spaces, and take + # * as they are
@@ -106,7 +109,7 @@ var flagWords = map[string]Flags{
 	"never": FlagNever, "expiring": FlagExpiring, "unknown": FlagUnknown, "due": FlagDue, "live": FlagLive,
 	"changed": FlagChanged, "fell": FlagFell, "odd": FlagOddName, "cut": FlagCut,
 	"empty": FlagLooksEmpty | FlagEmptyReplay, "served": FlagStillServed, "differs": FlagLiveDiffers,
-	"notseen": FlagNotSeen,
+	"notseen": FlagNotSeen, "left": FlagLeft, "hazard": FlagHazard, "marked": findings,
 }
 
 func parseTerm(w word) (term, error) {
@@ -115,7 +118,7 @@ func parseTerm(w word) (term, error) {
 	if rest, ok := strings.CutPrefix(w.text, "is:"); ok && strings.HasPrefix(w.plain, "is:") {
 		f, known := flagWords[rest]
 		if !known {
-			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs or notseen")
+			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard or marked")
 		}
 		t.kind, t.flags = termFlags, f
 		return t, nil
@@ -125,6 +128,17 @@ func parseTerm(w word) (term, error) {
 			return t, fmt.Errorf("there is nothing to look for behind the colon")
 		}
 		t.kind, t.find = termPayload, newFinder([]byte(rest))
+		return t, nil
+	}
+	for key, kind := range map[string]termKind{"owner:": termOwner, "finding:": termFinding} {
+		rest, ok := strings.CutPrefix(w.text, key)
+		if !ok || !strings.HasPrefix(w.plain, key) {
+			continue
+		}
+		if rest == "" {
+			return t, fmt.Errorf("there is nothing to look for behind the colon")
+		}
+		t.kind, t.name = kind, rest
 		return t, nil
 	}
 	if rest, ok := strings.CutPrefix(w.text, "re:"); ok && strings.HasPrefix(w.plain, "re:") {
@@ -167,8 +181,19 @@ func parseTerm(w word) (term, error) {
 		t.find = newFinder(longest(t.pieces))
 		return t, nil
 	}
+	if why := joiningWords[w.text]; why != "" && !w.quoted {
+		return t, fmt.Errorf("%s; in quotes it is a word to look for", why)
+	}
 	t.kind, t.find = termWord, newFinder([]byte(w.text))
 	return t, nil
+}
+
+// joiningWords are what a person may take for a part of the grammar. As words to look for they would find nothing, and
+// nobody would know why.
+var joiningWords = map[string]string{
+	"OR":  "all words must hold; for one or the other write re:ONE|OTHER",
+	"AND": "all words must hold anyway: leave it out",
+	"NOT": "write - in front of the word that must not hold",
 }
 
 func splitComparison(s string) (comparison, string) {
@@ -188,9 +213,18 @@ func splitComparison(s string) (comparison, string) {
 
 // parseSize returns a number of bytes.
 func parseSize(s string) (int64, error) {
-	n, err := scaled(s, "bkmg", map[byte]float64{'b': 1, 'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}, 1)
+	number, binary := strings.ToLower(s), false
+	number = strings.TrimSuffix(number, "b")
+	if n := len(number); n > 1 && number[n-1] == 'i' && strings.IndexByte("kmg", number[n-2]) >= 0 {
+		number, binary = number[:n-1], true
+	}
+	factors := map[byte]float64{'k': 1e3, 'm': 1e6, 'g': 1e9}
+	if binary {
+		factors = map[byte]float64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
+	}
+	n, err := scaled(number, "kmg", factors, 1)
 	if err != nil {
-		return 0, fmt.Errorf("a size is a number with k, m or g behind it, for instance size>1k")
+		return 0, fmt.Errorf("a size is a number with k, m or g (thousands) or Ki, Mi or Gi (1024) behind it, for instance size>1k")
 	}
 	return n, nil
 }

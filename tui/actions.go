@@ -124,6 +124,13 @@ func (m *model) cycleView() tea.Cmd {
 	return nil
 }
 
+// togglePane closes the pane beside the list, or opens it again.
+func (m *model) togglePane() tea.Cmd {
+	m.noPane = !m.noPane
+	m.focus = false
+	return nil
+}
+
 // leave ends the screen; what runs is stopped by the context that ends with it.
 func (m *model) leave() tea.Cmd {
 	if m.job != nil {

@@ -245,33 +245,3 @@ func claimMeaning(c inventory.Coverage) string {
 	}
 	return "The scan has not ended; the list is what came so far."
 }
-
-// writeEvents lists what happened while we watched, newest first.
-func (m *model) writeEvents(w *writer) {
-	p := w.begin()
-	p.sayIn(p.pal.strong, "What happened while we watched")
-	p.sayIn(p.pal.dim, "  newest first, the last "+number(maxEvents)+" at most")
-	w.end()
-	if len(m.events) == 0 {
-		w.text(w.p.pal.dim, "Nothing yet: no retained topic appeared, changed or went since watching began.")
-	}
-	for i := len(m.events) - 1; i >= 0; i-- {
-		e := m.events[i]
-		p := w.begin()
-		p.sayIn(p.pal.dim, millis(e.At, m.now))
-		p.to(max(p.x+2, w.left+10))
-		style := ""
-		switch e.Kind {
-		case inventory.Cleared, inventory.FellToNever:
-			style = p.pal.warn
-		case inventory.Expired, inventory.Gone:
-			style = p.pal.dim
-		}
-		p.sayIn(style, e.Kind.String())
-		p.to(max(p.x+2, w.left+32))
-		var used int
-		p.buf, used, _ = p.m.cutMiddle(p.buf, e.Topic, p.left(), asName)
-		p.x += used
-		w.end()
-	}
-}

@@ -18,6 +18,7 @@ type dialog struct {
 	text    []string
 	choices []choice
 	at      int
+	row     int // the line of the answer chosen, in the last lines made
 	then    func(m *model, chosen int) tea.Cmd
 }
 
@@ -48,20 +49,45 @@ func (d *dialog) step(by int) {
 	}
 }
 
+// lines makes the lines of the dialog. Where a low screen has no room for all of them the answers come right under the
+// title and the text after them.
 func (d *dialog) lines(m *model) []pageLine {
 	w := newWriter(&m.pen, m.lay.w)
 	w.left = 2
 	w.blank()
+	d.writeTitle(w)
+	d.writeText(w)
+	w.blank()
+	d.writeChoices(w)
+	if len(w.lines) > m.lay.body {
+		w.lines = w.lines[:0]
+		d.writeTitle(w)
+		d.writeChoices(w)
+		d.writeText(w)
+	}
+	return w.lines
+}
+
+// top returns the first line to draw where there is room for body lines, so that the answer chosen is in sight.
+func (d *dialog) top(body int) int { return max(0, d.row-body+1) }
+
+func (d *dialog) writeTitle(w *writer) {
 	p := w.begin()
 	p.sayIn(p.pal.strong, d.title)
 	w.end()
+}
+
+func (d *dialog) writeText(w *writer) {
 	for _, t := range d.text {
 		w.text("", t)
 	}
-	w.blank()
+}
+
+func (d *dialog) writeChoices(w *writer) {
 	for i, c := range d.choices {
 		p := w.begin()
 		if i == d.at {
+			d.row = len(w.lines)
 			p.say(p.g.cursor + " ")
 			p.in(p.pal.selected)
 		} else {
@@ -76,5 +102,4 @@ func (d *dialog) lines(m *model) []pageLine {
 		}
 		w.end()
 	}
-	return w.lines
 }

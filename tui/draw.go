@@ -44,7 +44,8 @@ func (m *model) drawBody() {
 	p.right = l.w
 	switch {
 	case m.dialog != nil:
-		m.drawLines(m.dialog.lines(m), 0)
+		lines := m.dialog.lines(m)
+		m.drawLines(lines, m.dialog.top(m.lay.body))
 	case m.screen != topics:
 		m.page.build(m)
 		m.page.draw(p, l.body)
@@ -123,6 +124,9 @@ func (m *model) drawFooter(now time.Time) {
 	p := &m.pen
 	p.right = m.lay.w
 	said, style := m.said(now)
+	if len(m.spread) > 0 {
+		said = m.spread[0]
+	}
 	if m.lay.tall {
 		p.in(p.pal.dim)
 		if said == "" {
@@ -137,6 +141,12 @@ func (m *model) drawFooter(now time.Time) {
 		}
 		p.fill(p.g.rule)
 		p.nl()
+		for i := 1; i < len(m.spread); i++ {
+			p.to(3)
+			p.in(style)
+			p.sentence(m.spread[i])
+			p.nl()
+		}
 	} else if m.filter.active || said == "" && m.filter.set() && m.scope() == inList {
 		p.to(1)
 		m.drawFilterText()
@@ -146,6 +156,13 @@ func (m *model) drawFooter(now time.Time) {
 		p.in(style)
 		p.sentence(said)
 		p.in("")
+		for i := 1; i < len(m.spread); i++ {
+			p.nl()
+			p.to(1)
+			p.in(style)
+			p.sentence(m.spread[i])
+			p.in("")
+		}
 		return
 	}
 	p.to(1)
@@ -216,7 +233,9 @@ func (m *model) place() string {
 	if i >= 0 && n > 0 {
 		text = "row " + number(int64(i)+1) + " of " + number(int64(n))
 	}
-	if e := m.notable; e.At != 0 {
+	// What happened a while ago stands among the events; here it would be taken for news.
+	if e := m.news.last; e.At != 0 && m.now.Sub(time.UnixMilli(e.At)) < notableFor {
+		m.until(notableFor - m.now.Sub(time.UnixMilli(e.At)))
 		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)
 		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
@@ -230,12 +249,42 @@ func (m *model) said(now time.Time) (string, string) {
 	}
 	if m.toast.text == "" || !now.Before(m.toast.until) {
 		m.toast.text = ""
+		if m.lay.tall && m.filter.err != "" {
+			// Beside the text of the filter it is cut before it says what works.
+			return asSentence(m.filter.err), m.pen.pal.warn
+		}
 		return "", ""
 	}
 	if m.toast.until.Before(m.changes) {
 		m.changes = m.toast.until
 	}
 	return m.toast.text, m.pen.pal.of(m.toast.tone)
+}
+
+// mostSaid is how many lines a toast may take.
+const mostSaid = 4
+
+// spreadSaid breaks what is said over as many lines as it needs, and takes them from the body. Of what is longer still
+// the end is kept: it holds the name of a file, or the reason of a failure.
+func (m *model) spreadSaid(now time.Time) {
+	m.spread = nil
+	said, _ := m.said(now)
+	width := m.lay.w - 2
+	if m.lay.tall {
+		width = m.lay.w - 5
+	}
+	if said == "" || m.lay.tiny || m.pen.m.width(said) <= width || m.filter.active && !m.lay.tall {
+		return
+	}
+	lines := wrapProse(m.pen.m, said, width)
+	if most := min(mostSaid, m.lay.lines-1); len(lines) > most {
+		end := lines[len(lines)-1]
+		lines = lines[:max(most, 1)]
+		lines[len(lines)-1] = m.pen.m.more() + end
+	}
+	m.spread = lines
+	m.lay.body -= len(lines) - 1
+	m.lay.lines -= len(lines) - 1
 }
 
 // toast is one sentence that goes by itself.

@@ -125,7 +125,7 @@ func (m *model) writeExpiry(w *writer, s *inventory.Slot, now int64) {
 		p.to(w.left + factWidth)
 		p.in(p.pal.counting)
 		p.say(text)
-		if s.History.Window > 0 && p.left() > 16 {
+		if s.History.Window > 0 && p.left() > 12 {
 			p.say(" ")
 			p.bar(left.Seconds()/float64(s.History.Window), 10)
 		}
@@ -157,7 +157,7 @@ var flagWords = []struct {
 
 func (m *model) writeFlags(w *writer, s *inventory.Slot) {
 	for _, f := range flagWords {
-		if s.Flags.Has(f.flag) {
+		if s.Flags.Has(f.flag) && (f.flag != inventory.FlagLiveDiffers || !olderThanLive(s, m.now.UnixMilli())) {
 			w.item("note", factWidth, w.p.pal.warn, f.text)
 		}
 	}

@@ -174,6 +174,10 @@ func (m *model) claimWords() (string, string) {
 func (m *model) drawClaim() {
 	p := &m.pen
 	p.to(1)
+	if alarm := m.alarm(); alarm != "" {
+		p.sayIn(p.pal.bad, alarm)
+		p.to(p.x + 2)
+	}
 	switch {
 	case m.link.State == inventory.Lost:
 		p.sayIn(p.pal.bad, "Not watched")
@@ -260,6 +264,11 @@ func (p *pen) bar(share float64, w int) {
 func (m *model) drawShortCounts() {
 	p := &m.pen
 	p.to(1)
+	if m.filter.active {
+		// The line of the keys holds the filter.
+		p.facts(m.footer(), m.lay.w-2, 2, "")
+		return
+	}
 	if m.link.Scanning || m.cov.Claim == inventory.Scanning {
 		m.drawProgress()
 		return
@@ -283,6 +292,10 @@ func (m *model) drawShortCounts() {
 		all = append(all, fact{text: "! " + number(m.cov.Missing()) + " not seen", style: style, rank: 10})
 	default:
 		all = append(all, fact{text: words + m.checkedAt() + since, short: words + since, style: style, rank: 10})
+	}
+	if alarm := m.alarm(); alarm != "" {
+		b := m.news.losses[len(m.news.losses)-1]
+		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (3)", style: p.pal.bad, rank: 11}}, all...)
 	}
 	p.facts(all, m.lay.w-2, 3, p.g.dot)
 }

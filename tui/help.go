@@ -41,8 +41,8 @@ func (m *model) writeHelp(w *writer) {
 		{"kitchen", "the topic contains it"},
 		{"a/+/state", "an MQTT topic filter; also a/#"},
 		{"*temp*", "the whole topic, * stands for anything"},
-		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen"},
-		{"size>1k expiry<10m", "length and remaining time"},
+		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, marked (every row with a !)"},
+		{"size>1k expiry<10m", "length (k is 1000, Ki is 1024) and remaining time (s, m, h, d, w)"},
 		{"payload:text", "the payload contains it"},
 		{"re:EXPR", "a regular expression on the topic"},
 		{"-word", "not that; \"two words\" keeps the space"},
@@ -55,7 +55,7 @@ func (m *model) writeHelp(w *writer) {
 		{"SEEN LIVE", "the last publication that was not a replay. A replay is never activity. \"not in 2h\" means since watching began without a break."},
 		{"SIZE", "true length; \"cut\" or * when not all bytes are kept."},
 		{"READING", "what expiry alone tells. A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed."},
-		{"!", "worth a look: still served after its end, fell to never, an empty replay, or a payload that looks empty."},
+		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, or a copy older than live traffic. is:marked lists them."},
 	} {
 		w.item(f[0], label, "", f[1])
 	}

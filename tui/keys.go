@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strconv"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
@@ -90,6 +92,7 @@ func commands() []command {
 		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort, moves: true},
 		{keys: bind("payload as text, indented JSON or hex", "v"), short: "v text/json/hex", rank: 6, own: inDetail, where: inTopics, off: (*model).noTopic, do: (*model).cycleView},
 		{keys: bind("ask the broker for this one topic at QoS 1: stored QoS, newest value", "o"), short: "o ask QoS", rank: 5, own: inDetail, where: inTopics, off: (*model).noAsk, do: (*model).askBroker, moves: true},
+		{keys: bind("close or open the pane beside the list", "d"), short: "d pane", rank: 7, where: inTopics, off: (*model).noRoomBeside, do: (*model).togglePane},
 		{keys: bind("copy the topic to the clipboard (OSC 52)", "y"), short: "y copy", rank: 3, own: inDetail, where: inTopics, off: (*model).noRow, do: (*model).copyTopic},
 		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport, moves: true},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
@@ -138,6 +141,13 @@ func (m *model) noRow() string {
 func (m *model) noTopic() string {
 	if r, ok := m.row(); !ok || !r.Held {
 		return "the row is not a retained topic itself"
+	}
+	return ""
+}
+
+func (m *model) noRoomBeside() string {
+	if m.lay.w < wideFrom {
+		return "a pane stands beside the list from " + strconv.Itoa(wideFrom) + " columns on; enter opens it alone"
 	}
 	return ""
 }

@@ -304,7 +304,7 @@ func TestExportWritesANewFileForItsOwnerOnly(t *testing.T) {
 	s.keys("e")
 	s.wants("this topic: a (no retained topic itself)", "this branch, 2 topics: a", "everything, 4 topics")
 	s.keys("enter")
-	s.wants("Wrote 2 topics to " + dir)
+	s.wants("Wrote 2 topics to", dir)
 	s.types("/a/")
 	s.keys("enter", "t", "e", "down", "enter", "e", "enter")
 	name := filepath.Join(dir, "retainscope-20260314-140211.jsonl")

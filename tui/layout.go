@@ -4,6 +4,7 @@ package tui
 
 const (
 	wideFrom   = 120 // columns from which the detail pane stands beside the list
+	fullList   = 81  // cells in which a tree shows all its columns but the bar, and the wall
 	leastWidth = 32  // below these a single line says so
 	leastRows  = 7
 	mostWidth  = 500 // what a terminal claims beyond these is not believed
@@ -47,7 +48,7 @@ func layoutFor(w, h int, note bool) layout {
 	l.body = l.h - l.head - foot
 	l.list, l.pane = l.w, l.w
 	if l.wide {
-		l.list = l.w * 3 / 5
+		l.list = max(l.w*3/5, fullList)
 		if l.list > 110 {
 			l.list = 110 + (l.list-110)/2
 		}
@@ -56,6 +57,14 @@ func layoutFor(w, h int, note bool) layout {
 	l.lines = l.body
 	if l.tall {
 		l.lines-- // the column headings
+	}
+	return l
+}
+
+// closed returns the layout without the detail pane beside the list.
+func (l layout) closed() layout {
+	if l.wide {
+		l.wide, l.list, l.pane = false, l.w, l.w
 	}
 	return l
 }

@@ -135,7 +135,7 @@ func (m *model) goHome(made *inventory.Listing) {
 			reveal(made, l.home)
 		}
 		p := made.Find(l.home)
-		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) {
+		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) && (rows[0].Held || m.filter.filter == nil) {
 			l.cur = p
 			return
 		}

@@ -32,20 +32,19 @@ type model struct {
 	commands []command
 	env      environ
 
-	now     time.Time // of the frame, in whole seconds
-	w, h    int       // as the terminal says
-	lay     layout
-	link    inventory.Link
-	cov     inventory.Coverage
-	check   checked
-	sum     inventory.Counts
-	events  []inventory.Event // newest last
-	notable inventory.Event   // the last one that is more than a new value or a new topic
-	heard   uint64            // number of the last event taken
+	now   time.Time // of the frame, in whole seconds
+	w, h  int       // as the terminal says
+	lay   layout
+	link  inventory.Link
+	cov   inventory.Coverage
+	check checked
+	sum   inventory.Counts
+	news  happenings
 
 	screen   screen
 	helpFrom screen // where help was opened
 	focus    bool   // the detail pane has the keys
+	noPane   bool   // the detail pane was closed by hand: it stands beside no list
 	list     list
 	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
@@ -54,6 +53,7 @@ type model struct {
 	dialog   *dialog
 	job      *job // an export or a question to the broker under way
 	toast    toast
+	spread   []string  // the toast over several lines, where it needs them
 	paused   time.Time // since when the picture is held still; zero = it is not
 	still    stillness // what is shown meanwhile
 
@@ -188,11 +188,15 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.noteCheck(sum.Topics)
 	}
 	m.lay = layoutFor(m.w, m.h, len(m.cov.Notes) > 0)
+	if m.noPane {
+		m.lay = m.lay.closed()
+	}
+	m.spreadSaid(now)
 	var cmd tea.Cmd
 	if !held {
 		// Whole seconds: then everything that counts changes in the same frame.
 		m.now, m.sum = now.Truncate(time.Second), sum
-		m.hear()
+		m.news.hear(m.inv, sum.Topics)
 	}
 	if !held || look {
 		cmd = m.gather()
@@ -265,36 +269,5 @@ func (m *model) until(d time.Duration) {
 	}
 	if t := m.now.Add(d); t.Before(m.changes) {
 		m.changes = t
-	}
-}
-
-const (
-	maxEvents    = 500 // how many events the screen remembers
-	mostReplaced = 20  // how many of them one look may add that only say that a value changed
-)
-
-// hear takes in the events since the last time.
-func (m *model) hear() {
-	var fresh []inventory.Event
-	fresh, m.heard = m.inv.Events(m.heard, 0)
-	// On a busy broker values change thousands of times a second; that must not push out what somebody cleared.
-	replaced := 0
-	for _, e := range fresh {
-		if e.Kind == inventory.Replaced {
-			replaced++
-		}
-	}
-	for _, e := range fresh {
-		if e.Kind == inventory.Replaced {
-			if replaced--; replaced >= mostReplaced {
-				continue
-			}
-		} else if e.Kind != inventory.Appeared {
-			m.notable = e
-		}
-		m.events = append(m.events, e)
-	}
-	if over := len(m.events) - maxEvents; over > 0 {
-		m.events = append(m.events[:0], m.events[over:]...)
 	}
 }

@@ -48,17 +48,18 @@ type glyphs struct {
 	bar                []string // growing parts of one cell, the last is full
 	track              string   // the empty part of a bar
 	removed, added     string
+	rising, falling    string // which way a list is ordered
 }
 
 var drawn = glyphs{
 	open: "▾", closed: "▸", leaf: " ", cursor: "›", live: "●", lost: "○", rule: "─", wall: "│", dot: "·",
-	updown: "↑↓", leftright: "←→", bar: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}, track: " ", removed: "-", added: "+",
+	updown: "↑↓", leftright: "←→", bar: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}, track: " ", removed: "-", added: "+", rising: "↑", falling: "↓",
 }
 
 var typed = glyphs{
 	ascii: true,
 	open:  "-", closed: "+", leaf: " ", cursor: ">", live: "*", lost: "o", rule: "-", wall: "|", dot: "|",
-	updown: "up/dn", leftright: "lt/rt", bar: []string{"#"}, track: ".", removed: "-", added: "+",
+	updown: "up/dn", leftright: "lt/rt", bar: []string{"#"}, track: ".", removed: "-", added: "+", rising: " ^", falling: " v",
 }
 
 // environ is an environment as os.Environ gives it; the last of equal names counts.

@@ -44,6 +44,8 @@ func phrase(s *inventory.Slot, now int64) (string, tone) {
 		return "looks empty (" + size(int64(s.Size)) + ")", notable
 	case s.Flags.Has(inventory.FlagFell):
 		return "fell to never", notable
+	case olderThanLive(s, now):
+		return wordOlder, notable
 	}
 	switch s.Standing(now) {
 	case expiry.Never:
@@ -78,6 +80,8 @@ func reason(s *inventory.Slot, now time.Time) string {
 		return fmt.Sprintf("Looks empty: the payload of %s is a value like any other and removes nothing; only zero bytes would.", size(int64(s.Size)))
 	case s.Flags.Has(inventory.FlagFell):
 		return "Fell to never: earlier copies carried an expiry, the one held since " + at(s.ReceivedAt) + " carries none. It stays until it is overwritten or cleared. A publisher that speaks 3.1.1 does that."
+	case olderThanLive(s, now.UnixMilli()):
+		return "Older than live traffic: the last live publication, at " + at(s.LastLive) + ", came without RETAIN and had another payload. Who subscribes now is served the older value first."
 	}
 	window := time.Duration(s.History.Window) * time.Second
 	switch s.Standing(now.UnixMilli()) {

@@ -14,15 +14,19 @@ func (m *model) drawHeadings(c columns) {
 	p := &m.pen
 	p.in(p.pal.dim)
 	p.to(c.topic)
-	p.say("TOPIC")
+	p.say("TOPIC" + m.sortSign(inventory.ByTopic))
 	p.to(c.expiry)
-	p.say("EXPIRY")
+	p.say("EXPIRY" + m.sortSign(inventory.ByExpiry))
 	if c.liveW > 0 {
 		p.to(c.live)
-		p.say("SEEN LIVE")
+		if m.byReceived() {
+			p.say("RECEIVED" + m.sortSign(inventory.ByReceived))
+		} else {
+			p.say("SEEN LIVE" + m.sortSign(inventory.ByLive))
+		}
 	}
 	if c.sizeW > 0 {
-		p.rightward(c.size+sizeNumber, "SIZE")
+		p.rightward(c.size+sizeNumber, "SIZE"+m.sortSign(inventory.BySize))
 	}
 	if c.readingW > 0 {
 		p.to(c.reading)
@@ -31,12 +35,39 @@ func (m *model) drawHeadings(c columns) {
 	p.in("")
 }
 
+// sortSign marks the heading of the column that a flat list is ordered by.
+func (m *model) sortSign(by inventory.SortKey) string {
+	switch {
+	case m.list.spec.Tree || m.list.spec.Sort != by:
+		return ""
+	case m.list.spec.Desc:
+		return m.pen.g.falling
+	}
+	return m.pen.g.rising
+}
+
+// byReceived reports whether the list is ordered by when the copies came, which then have the column of seen live.
+func (m *model) byReceived() bool {
+	return !m.list.spec.Tree && m.list.spec.Sort == inventory.ByReceived
+}
+
+// receivedAgo says when the copy held came.
+func (m *model) receivedAgo(s *inventory.Slot) string {
+	d := m.now.Sub(time.UnixMilli(s.ReceivedAt))
+	text, hold := span(d)
+	m.until(hold)
+	if d < time.Second {
+		return "now"
+	}
+	return text + " ago"
+}
+
 // sizeNumber is the part of the size column that holds the number and its unit.
 const sizeNumber = 6
 
 // wantsLook are the flags that put a sign in front of a row: those that Counts.Findings counts.
 const wantsLook = inventory.FlagStillServed | inventory.FlagFell | inventory.FlagEmptyReplay | inventory.FlagLooksEmpty |
-	inventory.FlagOddName
+	inventory.FlagOddName | inventory.FlagLiveDiffers
 
 func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 	p := &m.pen
@@ -160,6 +191,9 @@ func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 	if c.liveW > 0 {
 		p.to(c.live)
 		text, active := m.seenLive(s)
+		if m.byReceived() {
+			text, active = m.receivedAgo(s), true
+		}
 		style := p.pal.dim
 		if active {
 			style = ""
@@ -181,6 +215,8 @@ func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 		text, t := phrase(s, now)
 		if len(text) > c.readingW && text == expiry.MissedTwo.String() {
 			text = "2 refreshes missed"
+		} else if len(text) > c.readingW && text == wordOlder {
+			text = wordOlderShort
 		}
 		p.sayIn(p.pal.of(t), text)
 	}
@@ -193,13 +229,13 @@ func (m *model) drawExpiry(s *inventory.Slot, c columns, now int64) {
 	standing := s.Standing(now)
 	switch {
 	case standing == expiry.Never:
-		p.sayIn(p.pal.never, "never")
+		p.sayIn(p.pal.never, wordNever)
 	case !counts:
-		p.sayIn(p.pal.dim, "unknown")
+		p.sayIn(p.pal.dim, wordUnknown)
 	case s.StoppedAt != 0 || m.link.State == inventory.Lost:
-		p.sayIn(p.pal.dim, "stopped")
+		p.sayIn(p.pal.dim, wordStopped)
 	case standing == expiry.Due:
-		p.sayIn(p.pal.warn, "due")
+		p.sayIn(p.pal.warn, wordDue)
 	default:
 		text, hold := countdown(left)
 		m.until(hold)

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"time"
+
+	"retainscope/inventory"
 )
 
 // The tab line: which screens there are, how the list is made, the filter.
@@ -39,7 +41,18 @@ func (m *model) drawFilter() {
 	f := &m.filter
 	p.to(p.x + 1)
 	if f.active || f.set() {
+		right := p.right
+		how := m.shortOrder()
+		if how != "" && p.left() >= len(how)+leastFilter {
+			p.right -= len(how) + 2
+		} else {
+			how = ""
+		}
 		m.drawFilterText()
+		p.right = right
+		if how != "" {
+			p.rightward(m.lay.w-1, how)
+		}
 		return
 	}
 	how := "tree"
@@ -53,6 +66,21 @@ func (m *model) drawFilter() {
 		how += ": putting in order"
 	}
 	p.rightward(m.lay.w-1, how)
+}
+
+// leastFilter is how many cells the text of the filter keeps beside the order of the list.
+const leastFilter = 24
+
+// shortOrder says in few words how a flat list is ordered; "" = by topic, or it is a tree.
+func (m *model) shortOrder() string {
+	l := &m.list.spec
+	switch {
+	case l.Tree || l.Sort == inventory.ByTopic && !l.Desc:
+		return ""
+	case l.Desc:
+		return "by " + l.Sort.String() + ", turned"
+	}
+	return "by " + l.Sort.String()
 }
 
 func (m *model) drawFilterText() {
