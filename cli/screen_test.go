@@ -145,7 +145,7 @@ func TestTheDetailOfATopicOnARealBroker(t *testing.T) {
 
 func TestASignalLeavesTheTerminalInOrder(t *testing.T) {
 	b := quick(t)
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := open(t, 80, 24, nil, "--broker", b.URL())
 			s.shows("MQTT 5")
@@ -161,6 +161,36 @@ func TestASignalLeavesTheTerminalInOrder(t *testing.T) {
 		s.press("\x03")
 		s.left()
 	})
+}
+
+// TestOnePasteDoesNotKillTheKeyboard: the built program, a real terminal, and what once made every later key unheard.
+func TestOnePasteDoesNotKillTheKeyboard(t *testing.T) {
+	b := quick(t)
+	for what, parts := range map[string][]string{
+		"a lone 0x90":               {"\x1b[200~abc\x90def\x1b[201~"},
+		"a string that never ends":  {"\x1b[200~abc\x1bPdef\x1b[201~"},
+		"a letter in two reads":     {"\x1b[200~abc\xd0", "\x90def\x1b[201~"},
+		"more numbers than fit":     {"\x1b[" + strings.Repeat(";", 40) + "u", "abcdef"},
+		"a paste that never ends":   {"\x1b[200~abcdef"},
+		"an unfinished DCS as keys": {"abcdef", "\x1bP1$r"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, 80, 24, nil, "--broker", b.URL())
+			s.shows("q leave")
+			s.press("/")
+			for _, part := range parts {
+				s.press(part)
+			}
+			if what != "a paste that never ends" {
+				s.until("the pasted text", func(v string) bool {
+					return strings.Contains(v, "abcdef") || strings.Contains(v, "abcPdef") || strings.Contains(v, "abcАdef")
+				})
+			}
+			s.press("\x03")
+			s.left()
+		})
+	}
 }
 
 func TestAScreenEndsWhenItsTerminalIsGone(t *testing.T) {

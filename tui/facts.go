@@ -78,7 +78,8 @@ func (m *model) writeBranch(w *writer, r *inventory.Row) {
 }
 
 func (m *model) writeFacts(w *writer) {
-	s := &m.detail.d.Slot
+	slot := m.settled(m.detail.d.Slot)
+	s := &slot
 	now := m.now.UnixMilli()
 	m.writeTopic(w, s.Topic)
 	_, t := phrase(s, now)
@@ -153,7 +154,6 @@ var flagWords = []struct {
 }{
 	{inventory.FlagLiveDiffers, "The last live publication without RETAIN had another payload than the retained one."},
 	{inventory.FlagOddName, "The name is easily misread: invisible or unusual characters, an empty level, or a space at the end of a level."},
-	{inventory.FlagNotSeen, "The last scan did not show it, nor was it published since."},
 	{inventory.FlagCut, "Not all bytes of the payload are kept; length and digest are of all of them."},
 }
 

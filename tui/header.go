@@ -118,6 +118,7 @@ func (m *model) drawCounts() {
 	if m.sum.Findings > 0 {
 		all = append(all, fact{text: number(m.sum.Findings) + " worth a look (!)", short: number(m.sum.Findings) + " !", style: p.pal.warn, rank: 3})
 	}
+	all = append(all, m.ghostFacts()...)
 	// Both ends of the line are fitted together, so that the one does not crowd out what matters more in the other.
 	all = append(all, m.seen()...)
 	kept := p.m.fit(all, m.lay.w-2, 3)
@@ -286,6 +287,7 @@ func (m *model) drawShortCounts() {
 		{text: number(m.sum.Topics) + " retained", short: number(m.sum.Topics), style: p.pal.strong, rank: 5},
 		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 4},
 	}
+	all = append(all, m.ghostFacts()...)
 	since := m.since()
 	if since != "" {
 		since = ", " + since

@@ -55,7 +55,8 @@ type model struct {
 	dialog   *dialog
 	job      *job // an export or a question to the broker under way
 	toast    toast
-	spread   []string  // the toast over several lines, where it needs them
+	spread   []string // the toast over several lines, where it needs them
+	ghosts   ghosts
 	paused   time.Time // since when the picture is held still; zero = it is not
 	still    stillness // what is shown meanwhile
 
@@ -153,6 +154,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.worked(msg)
 	case detailMsg:
 		m.detail.take(msg)
+	case ghostsMsg:
+		m.ghosts.counting, m.ghosts.n = false, msg.n
+		look = false
+		m.changes = m.now // what is drawn is out of date
 	case laidMsg:
 		m.detail.laying = false
 		m.detail.body = msg.body
@@ -209,7 +214,7 @@ func (m *model) settle(look bool) tea.Cmd {
 		cmd = tea.Batch(m.gather(), m.gatherLeft())
 	}
 	m.draw(now)
-	return tea.Batch(cmd, m.listen(), m.schedule(m.next(now, moved)))
+	return tea.Batch(cmd, m.countGhosts(now), m.listen(), m.schedule(m.next(now, moved)))
 }
 
 // next returns the instant at which the store is to be looked at again. While nothing moves that is once a second, and

@@ -36,6 +36,8 @@ func (p *palette) of(t tone) string {
 // phrase returns the reading of s at now (Unix ms), in at most 20 cells, and its tone.
 func phrase(s *inventory.Slot, now int64) (string, tone) {
 	switch {
+	case s.Flags.Has(inventory.FlagNotSeen):
+		return wordGhost, notable
 	case s.Flags.Has(inventory.FlagEmptyReplay):
 		return "empty replay", alarming
 	case s.Flags.Has(inventory.FlagStillServed):
@@ -72,6 +74,8 @@ func reason(s *inventory.Slot, now time.Time) string {
 	at := func(ms int64) string { return millis(ms, now) }
 	deadline, finite := s.Interval.Deadline(s.ReceivedAt)
 	switch {
+	case s.Flags.Has(inventory.FlagNotSeen):
+		return "Not shown by the last scan, nor published since: this is the copy of " + at(s.ReceivedAt) + ". Whether the broker still holds it is not known; o asks."
 	case s.Flags.Has(inventory.FlagEmptyReplay):
 		return "Empty replay: the broker sent a retained copy of zero bytes, which the standard does not allow. It is a fault of the broker and no proof that anybody cleared the topic."
 	case s.Flags.Has(inventory.FlagStillServed) && finite:

@@ -82,7 +82,8 @@ func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 		p.say(" ")
 	}
 	now := m.now.UnixMilli()
-	if r.Held && r.Slot.Flags&wantsLook != 0 {
+	slot := m.settled(r.Slot)
+	if r.Held && slot.Flags&(wantsLook|inventory.FlagNotSeen) != 0 {
 		p.sayIn(p.pal.warn, "! ")
 	} else {
 		p.say("  ")
@@ -91,7 +92,7 @@ func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 	p.to(c.expiry)
 	switch {
 	case r.Held:
-		m.drawSlot(&r.Slot, c, now)
+		m.drawSlot(&slot, c, now)
 	case r.Branch:
 		m.drawBranch(r)
 	}

@@ -31,7 +31,7 @@ func Run(ctx context.Context, o Options, in, out *os.File) error {
 	defer gone(nil)
 	lines := newOutlet(ctx, out, gone)
 	defer lines.close()
-	return run(ctx, o, keyboard{in, gone}, terminal{out, lines})
+	return run(ctx, o, &keyboard{File: in, gone: gone}, terminal{out, lines})
 }
 
 // run is Run for any reader and writer.
@@ -64,21 +64,6 @@ func program(ctx context.Context, o Options, in io.Reader, out io.Writer, more .
 		options = append(options, tea.WithColorProfile(profile))
 	}
 	return tea.NewProgram(m, options...), m, cancel
-}
-
-// keyboard is the terminal that is read. A terminal never ends: when reading does, it is gone, and the library would go
-// on without keys.
-type keyboard struct {
-	*os.File
-	gone context.CancelCauseFunc
-}
-
-func (k keyboard) Read(b []byte) (int, error) {
-	n, err := k.File.Read(b)
-	if err != nil {
-		k.gone(fmt.Errorf("%w: %w", ErrTerminalGone, err))
-	}
-	return n, err
 }
 
 // terminal is a file that is written through an outlet, so that the library still sees the terminal behind it.
