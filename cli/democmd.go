@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"retainscope/demo"
+	"retainscope/readings"
 )
 
 type demoOptions struct {
@@ -96,7 +97,8 @@ func (r *resolved) forDemo(address string) *resolved {
 			panic(err) // a default that its own check refuses: caught by every test
 		}
 	}
-	out.MQTT, out.Scan = plain.MQTT, plain.Scan
+	out.MQTT, out.Scan, out.Readings = plain.MQTT, plain.Scan, plain.Readings
+	out.rules, out.ruleLines = readings.Rules{}, nil
 	out.MQTT.Broker = address
 	return &out
 }

@@ -25,12 +25,19 @@ import (
 
 // listed is one line of `list --json`.
 type listed struct {
-	Topic         string          `json:"topic"`
-	TopicHex      string          `json:"topic_hex"`
-	Size          int             `json:"size"`
-	SHA256        string          `json:"sha256"`
-	Expiry        *int64          `json:"expiry_seconds"`
-	Flags         []string        `json:"flags"`
+	Topic         string   `json:"topic"`
+	TopicHex      string   `json:"topic_hex"`
+	Size          int      `json:"size"`
+	SHA256        string   `json:"sha256"`
+	Expiry        *int64   `json:"expiry_seconds"`
+	Flags         []string `json:"flags"`
+	Reading       string   `json:"reading"`
+	Owner         *string  `json:"owner"`
+	OwnerRule     string   `json:"owner_rule"`
+	Left          bool     `json:"left"`
+	Hazard        bool     `json:"hazard"`
+	Liveness      struct{ State, Topic, Value, Note string }
+	Findings      []struct{ Kind, Strength, Reason string }
 	Payload       *string         `json:"payload"`
 	PayloadBase64 *string         `json:"payload_base64"`
 	Summary       bool            `json:"summary"`

@@ -16,6 +16,7 @@ import (
 
 	"retainscope/expiry"
 	"retainscope/inventory"
+	"retainscope/readings"
 	"retainscope/tui"
 )
 
@@ -35,10 +36,11 @@ type table struct {
 	cols    *columns // nil: the widths above
 	payload bool
 	more    string // the mark of a cut
+	reader  *readings.Reader
 }
 
-func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, spec inventory.Spec, payload bool, s Summary) error {
-	t := table{w: w, payload: payload, more: "…"}
+func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
+	t := table{w: w, payload: payload, more: "…", reader: reader}
 	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
@@ -57,6 +59,7 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 		return err
 	}
 	var listed, never, expiring int64
+	left := ""
 	held := inv.Counts().Topics
 	err := inv.Walk(ctx, spec, func(d inventory.Detail) error {
 		listed++
@@ -71,12 +74,15 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	if err != nil {
 		return err
 	}
+	if c := inv.Counts(); c.Left+c.Hazards > 0 {
+		left = "; of all, " + thousands(c.Left) + " look left behind, " + thousands(c.Hazards) + " a hazard"
+	}
 	what := thousands(listed) + " retained"
 	if listed < held {
 		what = thousands(listed) + " listed of " + thousands(held) + " retained"
 	}
-	_, err = fmt.Fprintf(w, "%s, %s expire, %s never; %s\n%s",
-		what, thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s))
+	_, err = fmt.Fprintf(w, "%s, %s expire, %s never%s; %s\n%s",
+		what, thousands(expiring), thousands(never), left, claimText(s.Coverage), footnotes(s))
 	return err
 }
 
@@ -128,7 +134,7 @@ func (t table) row(d *inventory.Detail, now int64) error {
 		}
 		payload = tui.PrintableText(bytes)
 	}
-	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), readingText(&d.Slot, now), payload)
+	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), t.reading(&d.Slot, now), payload)
 }
 
 func (t table) cut(b []byte, width int) string {
@@ -193,6 +199,16 @@ func sizeText(n int64) string {
 	}
 }
 
+// reading says the reader's phrase where there is one, and what is odd about the message.
+func (t table) reading(s *inventory.Slot, now int64) string {
+	if t.reader != nil {
+		if b, ok := t.reader.Brief(s.Topic, now); ok {
+			return tui.PrintableText([]byte(b.Phrase)) + oddities(s, b.Phrase)
+		}
+	}
+	return readingText(s, now)
+}
+
 // readingText says what expiry alone tells, and what is odd about the message.
 func readingText(s *inventory.Slot, now int64) string {
 	var text string
@@ -206,17 +222,22 @@ func readingText(s *inventory.Slot, now int64) string {
 	default:
 		text = standing.String()
 	}
+	return text + oddities(s, text)
+}
+
+// oddities adds to a phrase what it does not say already.
+func oddities(s *inventory.Slot, said string) (text string) {
 	for _, f := range []struct {
 		flag inventory.Flags
 		text string
 	}{
-		{inventory.FlagFell, "fell to never"},
+		{inventory.FlagFell, "fell back to never"},
 		{inventory.FlagEmptyReplay, "empty replay"},
 		{inventory.FlagLooksEmpty, "looks empty (" + sizeText(int64(s.Size)) + ")"},
 		{inventory.FlagOddName, "odd name"},
 		{inventory.FlagCut, "payload cut"},
 	} {
-		if s.Flags.Has(f.flag) {
+		if s.Flags.Has(f.flag) && !strings.HasPrefix(said, f.text[:min(len(f.text), len("looks empty"))]) {
 			text += ", " + f.text
 		}
 	}
