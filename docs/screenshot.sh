@@ -30,4 +30,5 @@ shoot() {
   cat "$tmp/$name.txt"
 }
 
-shoot topics 120 36 ${SHOT_KEYS:-j j j Right j Right j}
+shoot topics 120 34 ${SHOT_KEYS:-Down Down Right Down Right Down}
+shoot left 120 34 2
