@@ -28,7 +28,7 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		others := "hidden from this login by permissions, expired and not yet collected by the broker, or under names that begin with $"
 		switch {
 		case e.nothingDropped():
-			add(n, "The broker counts %d more than it sent, and it dropped nothing: they are %s.", n, others)
+			add(n, "Nothing was dropped; what it counts and did not send is %s.", others)
 		case claim == inventory.Incomplete:
 			add(n, "The broker counts %d more than came: dropped by its queue for this client, %s. Which of them is unexplained.", n, others)
 		default:

@@ -32,13 +32,14 @@ func (t *table) fit(ctx context.Context, inv *inventory.Inventory, spec inventor
 	return err
 }
 
-// widths returns the columns to draw with; a reading longer than its share runs out to the right.
+// widths returns the columns to draw with; what is longer than its share moves its own row to the right.
 func (t table) widths() columns {
 	if t.cols == nil {
 		return columns{topicWidth, expiryWidth, sizeWidth, readingWidth, false}
 	}
 	w := *t.cols
 	w.reading = min(w.reading, readingWidth)
+	w.expiry = min(w.expiry, len("1d 02:03:04")) // one interval of years is no reason to cut every topic
 	return w
 }
 

@@ -176,6 +176,9 @@ func TestThePaddingOfATableLeavesTheTopicItsRoom(t *testing.T) {
 	if n := tb.topicCells(); n != 80-6-4-readingWidth-6 {
 		t.Errorf("beside long readings a long topic has %d cells", n)
 	}
+	if tb.cols.expiry = 15; tb.widths().expiry != 11 {
+		t.Errorf("one interval of years makes the column %d wide", tb.widths().expiry)
+	}
 }
 
 func TestASizeInASettingMayBeInThousandsToo(t *testing.T) {
