@@ -21,7 +21,7 @@ import (
 
 // stores says which subscribers keep what they receive.
 var stores = map[string]string{
-	"mosquitto_sub": "no", "raw": "no", "retainscope": "yes", "paho+map": "yes", "mqtt.js+map": "yes",
+	"mosquitto_sub": "no", "raw": "no", "retainscope": "yes", "ingest": "yes", "paho+map": "yes", "mqtt.js+map": "yes",
 }
 
 // child runs one subscriber of our own in a process of its own and prints its account on one line.
@@ -37,13 +37,17 @@ func child(ctx context.Context, kind string, args []string) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
 	defer cancel()
 	switch kind {
 	case "live":
 		return childLive(ctx, addr, limit-time.Second)
+	case "soak":
+		return childSoak(ctx, addr, limit-time.Second)
 	case "retainscope":
-		return childOurs(ctx, addr, want)
+		return childProgram(ctx, addr, want)
+	case "ingest":
+		return childIngest(ctx, addr, want)
 	case "raw":
 		return childRaw(ctx, addr, want)
 	case "paho+map":
@@ -58,8 +62,36 @@ func account(start time.Time, got int, note string) error {
 	return err
 }
 
-// childOurs holds the whole store with the connection and the inventory that the program ships.
-func childOurs(ctx context.Context, addr string, want int) error {
+// childProgram watches as the program does: live connection, the broker's own figures, snapshot. Its time runs from the
+// start of the scan to the last message, its CPU from the start of the process to its end.
+func childProgram(ctx context.Context, addr string, want int) error {
+	inv := inventory.New(inventory.Options{})
+	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Quiet: 200 * time.Millisecond, Once: true}, inv)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	note := "full"
+	for inv.Counts().Topics < int64(want) {
+		select {
+		case <-tick.C:
+			continue
+		case <-w.Scanned():
+			_, cov := w.Status()
+			note = cov.Claim.String()
+		case <-ctx.Done():
+			note = "timeout"
+		}
+		break
+	}
+	end := time.Now()
+	_, cov := w.Status()
+	return account(time.Now().Add(cov.StartedAt.Sub(end)), int(inv.Counts().Topics), note)
+}
+
+// childIngest holds the whole store with one bare connection and the inventory, its indexes not sized beforehand.
+func childIngest(ctx context.Context, addr string, want int) error {
 	inv := inventory.New(inventory.Options{})
 	start := time.Now()
 	full := make(chan struct{})

@@ -40,7 +40,7 @@ func start(ctx context.Context, name string, m *mosquitto, want int, limit time.
 
 // there returns the subscribers that can run on this machine, the base first.
 func (o options) there() []string {
-	names := []string{base, "retainscope", "raw", "paho+map"}
+	names := []string{base, "retainscope", "ingest", "raw", "paho+map"}
 	if _, err := os.Stat("bench/peers/node_modules/mqtt"); err == nil {
 		names = append(names, "mqtt.js+map")
 	}

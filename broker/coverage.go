@@ -257,6 +257,9 @@ func (e *evidence) coverage() inventory.Coverage {
 		Grants: append(append([]inventory.Grant(nil), e.grants...), e.extra...),
 	}
 	c.Claim, c.Rule = e.claim()
+	if c.Known < c.Seen {
+		c.Known = -1 // an old count, or of a broker that let go of what expired: no total that a list can be a part of
+	}
 	if c.Known >= 0 {
 		c.KnownFrom = e.now.countFrom
 		if e.now.own > 0 {

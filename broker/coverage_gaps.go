@@ -28,12 +28,15 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		others := "hidden from this login by permissions, expired and not yet collected by the broker, or under names that begin with $"
 		switch {
 		case e.nothingDropped():
-			add(n, "The broker counts %d more than it sent, and it dropped nothing: they are %s.", n, others)
+			add(n, "Nothing was dropped; what it counts and did not send is %s.", others)
 		case claim == inventory.Incomplete:
 			add(n, "The broker counts %d more than came: dropped by its queue for this client, %s. Which of them is unexplained.", n, others)
 		default:
 			add(n, "The broker's count, older than the scan, is %d higher: %s, or cleared since; if none of these, unexplained.", n, others)
 		}
+	}
+	if n := e.known(); n >= 0 && n < e.held {
+		add(-1, "The broker's count of %d is lower than the %d that came: it is older than the scan, or copies expired since.", n, e.held)
 	}
 	switch n, moved := e.now.dropsSince(e.before); {
 	case moved && n > 0:

@@ -220,6 +220,9 @@ func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 		held := w.held(ctx)
 		w.setCoverage(func(c *inventory.Coverage) {
 			c.Seen = held
+			if c.Known < held {
+				c.Known, c.KnownFrom = -1, "" // the count is older than what came late: no total any more
+			}
 			c.Notes = withNote(c.Notes, "Retained copies came after the scan had ended by its rule; they were taken.")
 		})
 	}

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 )
 
@@ -63,6 +65,34 @@ func wholeAddress(address string) string {
 	return withoutUserInfo(address)
 }
 
+// sameBroker reports whether two whole addresses mean one broker: a port may be left out, this machine has two names. A
+// scheme with TLS and one without are never the same: a password would go in the clear.
+func sameBroker(a, b string) bool {
+	return canonical(a) == canonical(b)
+}
+
+func canonical(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	scheme, port := u.Scheme, u.Port()
+	switch scheme {
+	case "tcp":
+		scheme = "mqtt"
+	case "ssl", "tls":
+		scheme = "mqtts"
+	}
+	if port == "" {
+		port = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}[scheme]
+	}
+	host := strings.ToLower(u.Hostname())
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + strings.TrimSuffix(u.EscapedPath(), "/")
+}
+
 // leaveBorrowed empties user, password and password file where a higher source changed the broker they were written
 // for, and says so in a warning. It is called with the address made whole.
 func (r *resolved) leaveBorrowed() {
@@ -73,7 +103,7 @@ func (r *resolved) leaveBorrowed() {
 	leave := func(id string, given bool, empty func()) {
 		from := r.from[id]
 		address, tied := r.writtenFor(from.layer)
-		if !given || !tied || from.layer >= at || address == m.Broker {
+		if !given || !tied || from.layer >= at || sameBroker(address, m.Broker) {
 			return
 		}
 		home = address

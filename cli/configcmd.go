@@ -56,6 +56,7 @@ func (r *resolved) listing() string {
 	for _, s := range settings() {
 		fmt.Fprintf(&b, "%-24s = %-28s # %s\n", s.id(), s.bind(&r.Settings).show(), quoteless(r.from[s.id()].String()))
 	}
+	b.WriteString(r.listRules())
 	return b.String()
 }
 
@@ -66,7 +67,19 @@ const exampleHead = `# Settings of retainscope. Everything here is the default: 
 `
 
 const exampleTail = `
+# A rule says whose topics are whose where no convention tells. Any number of them; {1} is what the first + matched.
+# liveness_topic is where the owner says that it lives: its payload, or the member "field" of a JSON object, is compared
+# with online and offline, each a text or a list of texts.
+#
+# [[rule]]
+# owner = "heating script"
+# topics = ["heating/#", "boiler/+/state"]
+# liveness_topic = "heating/status"
+# online = "up"
+# offline = ["down", "error"]
+
 # A profile is chosen with --profile home. Its own keys stand for those of [mqtt]; other sections follow its name.
+# One that names another broker needs its own user and password: those of [mqtt] are not offered to it.
 #
 # [profile.home]
 # broker = "mqtts://broker.home.lan"

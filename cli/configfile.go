@@ -114,6 +114,9 @@ func (f *configFile) check(table []setting) error {
 		}
 	}
 	for name, v := range f.doc {
+		if name == "rule" {
+			continue // a list of tables with keys of its own: see rules
+		}
 		if name != "profile" {
 			section([]string{name}, name, v)
 			continue
@@ -274,6 +277,10 @@ func lineOf(text string, key []string) int {
 	best, bestDepth := 0, 0
 	for n, line := range strings.Split(text, "\n") {
 		var path []string
+		if m := arrayLine.FindStringSubmatch(line); m != nil {
+			table = []string{"[[" + m[1] + "]]"} // keys below it are those of no setting
+			continue
+		}
 		if m := headerLine.FindStringSubmatch(line); m != nil {
 			table = parts(m[1])
 			path = table

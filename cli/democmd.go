@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"retainscope/demo"
+	"retainscope/readings"
 )
 
 type demoOptions struct {
@@ -28,17 +29,19 @@ func (p *program) demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Look at a made-up house on a broker inside the program",
 		Long: `Start a broker inside the program on a loopback port, load it with a made-up house of 330 retained topics and
-a few small writers, and open the screen on it. The writers are below demo/: one refreshes its expiring message, one
+a few small writers with topics of their own (about 335 in all), and open the screen on it. The writers are below demo/: one refreshes its expiring message, one
 stopped refreshing (and is started again later), one speaks MQTT 3.1.1 and overwrites an expiring message with one that
 never expires, and one comes back when its topic is cleared.
 
 With --serve only the broker runs, until it is stopped; its address is printed. The broker holds everything in memory
 and lets everybody in: keep it on loopback.
 
-With --into the house is published, retained, to another broker on this machine; it stays there.`,
+With --into the house is published, retained, to another broker on this machine; it stays there. User and password come
+from the settings, or with --ask-password from the prompt.`,
 		Example: `  retainscope demo
   retainscope demo --serve --listen 127.0.0.1:1884
-  retainscope demo --into mqtt://127.0.0.1:1883`,
+  retainscope demo --into mqtt://127.0.0.1:1883
+  retainscope demo --into mqtt://127.0.0.1:1883 --user me --ask-password`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.runDemo(cmd.Context(), o) },
 	}
@@ -94,7 +97,8 @@ func (r *resolved) forDemo(address string) *resolved {
 			panic(err) // a default that its own check refuses: caught by every test
 		}
 	}
-	out.MQTT, out.Scan = plain.MQTT, plain.Scan
+	out.MQTT, out.Scan, out.Readings = plain.MQTT, plain.Scan, plain.Readings
+	out.rules, out.ruleLines = readings.Rules{}, nil
 	out.MQTT.Broker = address
 	return &out
 }
@@ -104,7 +108,13 @@ func (p *program) loadInto(ctx context.Context, address string) error {
 	if err != nil {
 		return usage(fmt.Errorf("--into %s: %w", quote(withoutUserInfo(address)), err))
 	}
-	n, err := demo.Load(ctx, host)
+	// As --broker would be: a login written for another broker stays away from this one.
+	p.given["mqtt.broker"] = &flagText{texts: []string{address}}
+	r, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := demo.LoadAs(ctx, host, demo.Login{User: r.MQTT.User, Password: string(r.MQTT.Password)})
 	if err != nil {
 		return failed(ctx, err)
 	}
@@ -122,9 +132,6 @@ func loopback(address string) (string, error) {
 	host, port := u.Hostname(), u.Port()
 	if port == "" {
 		port = "1883"
-	}
-	if u.User != nil {
-		return "", errors.New("must have no user: the house is loaded anonymously")
 	}
 	if !onLoopback(host) {
 		return "", errors.New("is not on this machine: only a loopback address is taken")

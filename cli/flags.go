@@ -114,15 +114,20 @@ func (p *program) load(ctx context.Context) (*resolved, error) {
 	return r, nil
 }
 
+// configFile returns the path of the configuration file, and whether it must be there.
+func (p *program) configFile() (path string, must bool) {
+	if p.configPath != "" {
+		return p.configPath, true
+	}
+	if path := p.env[envPrefix+"CONFIG"]; path != "" {
+		return path, true
+	}
+	return defaultConfigPath(p.env), false
+}
+
 // merge reads the file and merges it with what was given.
 func (p *program) merge() (*resolved, error) {
-	path, must := p.configPath, true
-	if path == "" {
-		path = p.env[envPrefix+"CONFIG"]
-	}
-	if path == "" {
-		path, must = defaultConfigPath(p.env), false
-	}
+	path, must := p.configFile()
 	file, err := readConfig(path, must)
 	if err != nil {
 		return nil, err

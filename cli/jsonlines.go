@@ -14,6 +14,7 @@ import (
 
 	"retainscope/expiry"
 	"retainscope/inventory"
+	"retainscope/readings"
 )
 
 // Encoder writes details and a summary as JSON lines. It is used by one goroutine at a time; its zero value is not
@@ -23,12 +24,17 @@ type Encoder struct {
 	payload bool
 	line    []byte
 	lines   int64
+	reader  *readings.Reader
+	now     func() int64
 }
 
 // NewEncoder returns an encoder that writes to w, one call of Write for each line. withPayload adds the payload.
 func NewEncoder(w io.Writer, withPayload bool) *Encoder {
 	return &Encoder{w: w, payload: withPayload}
 }
+
+// Read adds to every line what r reads of its topic at the instant now returns, in Unix milliseconds. A nil r adds nothing.
+func (e *Encoder) Read(r *readings.Reader, now func() int64) { e.reader, e.now = r, now }
 
 // Lines returns the number of details written.
 func (e *Encoder) Lines() int64 { return e.lines }
@@ -39,7 +45,7 @@ func (e *Encoder) Lines() int64 { return e.lines }
 // (true length of the payload), sha256 (of the whole payload), fingerprint, expiry_seconds (as on the wire when the copy was received, or null), received_at,
 // first_seen_at, last_live_at (null where it was not seen live), live_count (publications seen live since first_seen_at),
 // content_type (null where none was sent), payload_format, response_topic, correlation_data_base64 (only where they
-// were sent), user_properties (a list of [key, value] in order), flags, and with the payload: payload (text) or
+// were sent), user_properties (a list of [key, value] in order), flags, after Read what appendReading adds, and with the payload: payload (text) or
 // payload_base64 (what is not UTF-8), and kept (bytes, only where the flag "cut" stands).
 func (e *Encoder) Detail(d *inventory.Detail) error {
 	b := append(e.line[:0], '{')
@@ -85,6 +91,7 @@ func (e *Encoder) Detail(d *inventory.Detail) error {
 		b = appendText(b, []byte(name))
 	}
 	b = append(b, ']')
+	b = e.appendReading(b, d.Topic)
 	if e.payload {
 		if utf8.Valid(d.Payload) {
 			b = appendKey(b, "payload")
@@ -100,6 +107,44 @@ func (e *Encoder) Detail(d *inventory.Detail) error {
 	}
 	e.lines++
 	return e.end(b)
+}
+
+// appendReading adds reading, owner (or null), owner_rule, left, hazard, liveness and findings.
+func (e *Encoder) appendReading(b, topic []byte) []byte {
+	if e.reader == nil {
+		return b
+	}
+	g, ok := e.reader.Reading(topic, e.now())
+	if !ok {
+		return b
+	}
+	text := func(name, v string) { b = appendText(appendKey(b, name), []byte(v)) }
+	text("reading", g.Phrase)
+	if g.Owner.Name == "" {
+		b = append(appendKey(b, "owner"), "null"...)
+	} else {
+		text("owner", g.Owner.Name)
+	}
+	text("owner_rule", g.Owner.Rule)
+	b = strconv.AppendBool(appendKey(b, "left"), g.Left)
+	b = strconv.AppendBool(appendKey(b, "hazard"), g.Hazard)
+	b = append(appendKey(b, "liveness"), '{')
+	text("state", g.Liveness.State.String())
+	text("topic", g.Liveness.Source)
+	text("value", g.Liveness.Value)
+	text("note", g.Liveness.Note)
+	b = append(appendKey(append(b, '}'), "findings"), '[')
+	for i, f := range g.Findings {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		text("kind", f.Kind.String())
+		text("strength", f.Strength.String())
+		text("reason", f.Reason)
+		b = append(b, '}')
+	}
+	return append(b, ']')
 }
 
 func (e *Encoder) end(b []byte) error {

@@ -19,6 +19,7 @@ import (
 
 	"retainscope/broker"
 	"retainscope/inventory"
+	"retainscope/readings"
 )
 
 // leaveWithin bounds how long connections may take to say goodbye.
@@ -40,8 +41,9 @@ of the store was seen, and so does the exit code: 0 verified, or no sign of loss
 these two with the reason on stderr; 1 failed; 2 wrong usage or settings; 130 interrupted.
 
 --where takes what / takes in the screen: words, globs with *, MQTT filters, is:never is:expiring is:unknown is:due
-is:live is:changed is:fell is:odd is:cut is:empty is:served, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in
-front of any of them. --sort takes topic, expiry, size, live or received, with a minus in front for descending.
+is:live is:changed is:fell is:odd is:cut is:empty is:served is:left is:hazard, owner:NAME, finding:NAME, size>1k,
+expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
+received, with a minus in front for descending.
 
 JSON, one object a line:
   topic            text; bytes that are not UTF-8 are replaced, and topic_hex then has the exact bytes
@@ -58,7 +60,13 @@ JSON, one object a line:
   payload_format, response_topic, correlation_data_base64   only where they were sent
   user_properties  list of [key, value] in the order sent
   flags            list of: never expiring unknown due still-served live changed fell-to-never empty-replay
-                   looks-empty cut odd-name live-differs not-seen
+                   looks-empty cut odd-name live-differs not-seen left-behind hazard
+  reading          one phrase, such as "left behind: renamed"; never that something may go
+  owner            a guess, null where nobody is known; owner_rule: what decided
+  left, hazard     whether it looks left behind, and whether the message does something by itself
+  liveness         of the owner: {state: unknown, online or offline, topic, value, note}
+  findings         list of {kind, strength: weak medium strong or hazard, reason}
+                   reading to findings are missing with --readings=false
   payload          with --payload; payload_base64 where it is not UTF-8. kept: its bytes, where the flag is "cut"
   NAME_hex         beside content_type, response_topic, user_properties where their text is not the bytes
 The last line has "summary": true, and the claim ("verified", "no sign of loss", "unverified", "incomplete") with what
@@ -66,6 +74,9 @@ it rests on: rule, listed, seen, known (the broker's own count or null), missing
 the broker, gaps, remedies, notes; where (the expression, or null), watched_since, ended_at of the scan and age_seconds
 (how old that was when the line was written). A claim is about the end of the scan and about this login: what the
 broker counts beyond it is told on stderr as well, and the exit code stays 0.
+
+On a terminal the table is cut at its width; --wide, a pipe or a file has whole topics. Sizes count in thousands: 1.5 kB
+is 1500 bytes, and in --where k = 1000, Ki = 1024.
 
 It takes 2 seconds of silence after the last retained copy (--quiet-time), and where the broker's own count decides, the
 wait for its next $SYS figures (10 s on mosquitto, at most --sys-wait). Progress is shown where stderr is a terminal;
@@ -81,13 +92,15 @@ otherwise nothing is written until the end.`,
 	f.StringVar(&o.where, "where", "", "only what matches `EXPR`, as / in the screen")
 	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live or received; a minus in front turns it round")
 	f.BoolVar(&o.json, "json", false, "JSON lines")
+	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func (p *program) runList(ctx context.Context, o listOptions) error {
-	filter, err := inventory.ParseFilter(o.where)
+	filter, err := parseFilter(o.where)
 	if err != nil {
 		return usage(fmt.Errorf("--where: %w", err))
 	}
@@ -109,16 +122,25 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	defer closeLog()
 
 	inv := inventory.New(r.inventoryOptions())
+	reader, err := r.reader()
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
 	s, err := p.scan(ctx, r, r.watchConfig(log), inv, o.limit)
 	if err != nil {
 		return err
 	}
+	if reader != nil {
+		if err := newFeeder(inv, reader).catchUp(ctx, s.Link, time.Now()); err != nil {
+			return failed(ctx, err)
+		}
+	}
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	spec := inventory.Spec{Filter: filter, Sort: key, Desc: desc, Now: time.Now().UnixMilli()}
 	if o.json {
-		err = writeJSON(ctx, out, inv, spec, o.payload, s)
+		err = writeJSON(ctx, out, inv, reader, spec, o.payload, s)
 	} else {
-		err = p.writeTable(ctx, out, inv, spec, o.payload, s)
+		err = p.writeTable(ctx, out, inv, reader, spec, o.payload, s)
 	}
 	if err == nil {
 		err = out.Flush()
@@ -199,14 +221,18 @@ func cutShort(c inventory.Coverage, limit time.Duration, seen int64) inventory.C
 		return c
 	}
 	c.Claim, c.Seen = inventory.Incomplete, seen
+	if c.Known < seen {
+		c.Known, c.KnownFrom = -1, "" // of an earlier look: no total that this could be a part of
+	}
 	c.Rule = fmt.Sprintf("stopped by --timeout %s before the scan had ended", showDuration(limit))
 	gaps := append([]inventory.Gap{}, c.Gaps...)
 	c.Gaps = append(gaps, inventory.Gap{Count: -1, Text: c.Rule})
 	return c
 }
 
-func writeJSON(ctx context.Context, w io.Writer, inv *inventory.Inventory, spec inventory.Spec, payload bool, s Summary) error {
+func writeJSON(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
 	e := NewEncoder(w, payload)
+	e.Read(reader, func() int64 { return spec.Now })
 	if err := inv.Walk(ctx, spec, func(d inventory.Detail) error { return e.Detail(&d) }); err != nil {
 		return err
 	}

@@ -25,12 +25,19 @@ import (
 
 // listed is one line of `list --json`.
 type listed struct {
-	Topic         string          `json:"topic"`
-	TopicHex      string          `json:"topic_hex"`
-	Size          int             `json:"size"`
-	SHA256        string          `json:"sha256"`
-	Expiry        *int64          `json:"expiry_seconds"`
-	Flags         []string        `json:"flags"`
+	Topic         string   `json:"topic"`
+	TopicHex      string   `json:"topic_hex"`
+	Size          int      `json:"size"`
+	SHA256        string   `json:"sha256"`
+	Expiry        *int64   `json:"expiry_seconds"`
+	Flags         []string `json:"flags"`
+	Reading       string   `json:"reading"`
+	Owner         *string  `json:"owner"`
+	OwnerRule     string   `json:"owner_rule"`
+	Left          bool     `json:"left"`
+	Hazard        bool     `json:"hazard"`
+	Liveness      struct{ State, Topic, Value, Note string }
+	Findings      []struct{ Kind, Strength, Reason string }
 	Payload       *string         `json:"payload"`
 	PayloadBase64 *string         `json:"payload_base64"`
 	Summary       bool            `json:"summary"`
@@ -537,5 +544,30 @@ func TestTheExampleForJqPrintsNoNullForTheSummary(t *testing.T) {
 	cmd.Stdin = strings.NewReader(`{"topic":"a","expiry_seconds":null}` + "\n" + `{"topic":"b","expiry_seconds":5}` + "\n" + `{"summary":true,"claim":"verified"}` + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "a\n" {
 		t.Errorf("%v: %q", err, out)
+	}
+}
+
+func TestTheHouseIsLoadedWithTheLoginOfTheSettings(t *testing.T) {
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{
+		Lines: []string{"password_file " + passwords(t, "me", "right")}, NoAnonymous: true, ListenerLines: []string{"allow_anonymous false"},
+	})
+	pass := file(t, "pass", "right\n")
+	for _, c := range []struct {
+		name string
+		env  []string
+		args []string
+		code int
+		says string
+	}{
+		{"environment", []string{"MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitOK, "330 topics"},
+		{"flags", nil, []string{"--user", "me", "--password-file", pass}, ExitOK, "330 topics"},
+		{"none", nil, nil, ExitFailed, "Not authorized"},
+		{"a login of another broker", []string{"MQTT__BROKER=mqtt://home", "MQTT__USER=me", "MQTT__PASSWORD=right"}, nil, ExitFailed, "written for mqtt://home"},
+	} {
+		o := run(t, c.env, append([]string{"demo", "--into", b.URL()}, c.args...)...)
+		if o.code != c.code || !strings.Contains(o.out+o.errout, c.says) {
+			t.Errorf("%s: exit %d: %s%s", c.name, o.code, o.out, o.errout)
+		}
 	}
 }

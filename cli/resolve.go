@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"retainscope/readings"
 )
 
 // layer orders the sources; the higher one wins.
@@ -54,6 +56,9 @@ type resolved struct {
 	looked   string            // where it would have been
 	profile  string
 	warnings []string // one sentence each, for stderr
+
+	rules     readings.Rules
+	ruleLines []string // where each of the rules stands
 }
 
 // sources is what a merge reads. flags holds the text of each flag that was given, by its name.
@@ -94,6 +99,9 @@ func merge(in sources) (*resolved, error) {
 		}
 	}
 	r.brokers = brokersNamed(in)
+	if err := r.takeRules(in.file); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

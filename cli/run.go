@@ -92,6 +92,7 @@ type program struct {
 	configPath  string
 	profile     string
 	askPassword bool
+	wide        bool // list cuts nothing
 }
 
 func (p *program) root() *cobra.Command {
@@ -133,6 +134,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
 	}
 	p.screenFlags(root)
 	root.AddCommand(p.listCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
+	p.completions(root)
 	return root
 }
 

@@ -49,6 +49,10 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	}
 	defer closeLog()
 	inv := inventory.New(r.inventoryOptions())
+	reader, err := r.reader()
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
 	line := newProgress(p.stderr)
 	line.show("connecting to " + r.MQTT.Broker)
 	w, err := broker.Watch(ctx, r.watchConfig(log), inv)
@@ -57,16 +61,25 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		return failed(ctx, r.withHint(err))
 	}
 	defer leave(ctx, w)
+	var seen tui.Readings
+	if reader != nil {
+		seen = newEvidence(reader)
+		feeding, stop := context.WithCancel(ctx)
+		_, wait := startFeeder(feeding, inv, reader, w.Scanned(), func() inventory.Link { link, _ := w.Status(); return link })
+		defer wait()
+		defer stop()
+	}
 	err = tui.Run(ctx, tui.Options{
 		Inventory: inv,
 		Source:    w,
+		Readings:  seen,
 		Refresh:   r.Screen.Refresh,
 		ASCII:     p.ascii(r),
 		Now:       time.Now,
 		Version:   Version(),
 		Environ:   p.environ,
 		ExportDir: r.Screen.ExportDir,
-		Export:    exporter(inv, w.Status),
+		Export:    exporter(inv, reader, w.Status),
 	}, p.stdin.(*os.File), p.stdout.(*os.File))
 	switch {
 	case err == nil || ctx.Err() != nil:

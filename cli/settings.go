@@ -32,6 +32,10 @@ type Settings struct {
 	Store struct {
 		PayloadPerTopic, PayloadTotal, Changes int64
 	}
+	Readings struct {
+		Enabled bool
+		Ignore  []string
+	}
 	Screen struct {
 		Refresh   time.Duration
 		ASCII     string
@@ -148,6 +152,13 @@ func settings() []setting {
 		{"store", "changes", "changes", "16MiB", false,
 			"bytes of earlier values to keep, all topics together",
 			size(4<<10, 1<<30, func(s *Settings) *int64 { return &s.Store.Changes })},
+
+		{"readings", "enabled", "readings", true, false,
+			"work out owners and what looks left behind; false saves memory and time where the store is very large",
+			yesNo(func(s *Settings) *bool { return &s.Readings.Enabled })},
+		{"readings", "ignore", "ignore", []any{}, false,
+			"MQTT topic filters about which the readings say nothing; rules of your own: [[rule]], below",
+			filters(func(s *Settings) *[]string { return &s.Readings.Ignore })},
 
 		{"screen", "refresh", "refresh", "250ms", false,
 			"time between two drawings; 1s suits a slow line",

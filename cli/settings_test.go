@@ -417,9 +417,10 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		"scan.filters": "a/#,b", "scan.extra_filters": "[\"$SYS/#\", \"a,b\"]", "scan.quiet": "1s", "scan.sys_wait": "1s", "scan.slices": "false",
 		"store.payload_per_topic": "1KiB", "store.payload_total": "2MiB", "store.changes": "1MiB",
 		"screen.refresh": "1s", "screen.ascii": "true", "screen.export_dir": "d",
+		"readings.enabled": "false", "readings.ignore": "a/#,b",
 		"log.file": "l", "log.level": "debug",
 	}
-	want := map[string]string{"mqtt.password": `"********"`, "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false"}
+	want := map[string]string{"mqtt.password": `"********"`, "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`}
 	for _, s := range settings() {
 		text, ok := other[s.id()]
 		if !ok {
@@ -447,7 +448,7 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 			continue
 		}
 		args := []string{"config", "--" + s.flag + "=" + text}
-		if s.section == "scan" && strings.HasSuffix(s.name, "filters") {
+		if _, list := s.preset.([]any); list {
 			args = []string{"config", "--" + s.flag, "a,b", "--" + s.flag, "c"}
 			shown = `["a,b", "c"]`
 		}

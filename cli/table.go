@@ -16,6 +16,7 @@ import (
 
 	"retainscope/expiry"
 	"retainscope/inventory"
+	"retainscope/readings"
 	"retainscope/tui"
 )
 
@@ -32,13 +33,15 @@ const (
 type table struct {
 	w       io.Writer
 	width   int
+	cols    *columns // nil: the widths above
 	payload bool
 	more    string // the mark of a cut
+	reader  *readings.Reader
 }
 
-func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, spec inventory.Spec, payload bool, s Summary) error {
-	t := table{w: w, payload: payload, more: "…"}
-	if f, ok := p.stdout.(*os.File); ok && term.IsTerminal(f.Fd()) {
+func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
+	t := table{w: w, payload: payload, more: "…", reader: reader}
+	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
 			t.width = n
@@ -47,10 +50,16 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 			t.more = "~"
 		}
 	}
+	if t.width > 0 {
+		if err := t.fit(ctx, inv, spec); err != nil {
+			return err
+		}
+	}
 	if err := t.head(); err != nil {
 		return err
 	}
 	var listed, never, expiring int64
+	left := ""
 	held := inv.Counts().Topics
 	err := inv.Walk(ctx, spec, func(d inventory.Detail) error {
 		listed++
@@ -65,12 +74,15 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	if err != nil {
 		return err
 	}
+	if c := inv.Counts(); c.Left+c.Hazards > 0 {
+		left = "; of all, " + thousands(c.Left) + " look left behind, " + thousands(c.Hazards) + " a hazard"
+	}
 	what := thousands(listed) + " retained"
 	if listed < held {
 		what = thousands(listed) + " listed of " + thousands(held) + " retained"
 	}
-	_, err = fmt.Fprintf(w, "%s, %s expire, %s never; %s\n%s",
-		what, thousands(expiring), thousands(never), claimText(s.Coverage), footnotes(s))
+	_, err = fmt.Fprintf(w, "%s, %s expire, %s never%s; %s\n%s",
+		what, thousands(expiring), thousands(never), left, claimText(s.Coverage), footnotes(s))
 	return err
 }
 
@@ -99,18 +111,6 @@ func footnotes(s Summary) string {
 	return b.String()
 }
 
-// topicCells returns the width of the first column.
-func (t table) topicCells() int {
-	if t.width == 0 {
-		return topicWidth
-	}
-	rest := t.width - expiryWidth - sizeWidth - readingWidth - 6
-	if t.payload {
-		rest = (rest - 2) / 2
-	}
-	return max(narrowest, rest)
-}
-
 func (t table) head() error {
 	last := ""
 	if t.payload {
@@ -134,7 +134,7 @@ func (t table) row(d *inventory.Detail, now int64) error {
 		}
 		payload = tui.PrintableText(bytes)
 	}
-	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), readingText(&d.Slot, now), payload)
+	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), t.reading(&d.Slot, now), payload)
 }
 
 func (t table) cut(b []byte, width int) string {
@@ -146,9 +146,14 @@ func (t table) cut(b []byte, width int) string {
 }
 
 func (t table) line(topic, expires, size, reading, payload string) error {
-	line := pad(topic, t.topicCells()) + "  " + pad(expires, expiryWidth) + "  " + strings.Repeat(" ", max(0, sizeWidth-textWidth(size))) + size + "  "
+	if c := t.cols; c != nil && c.measuring {
+		c.take(topic, expires, size, reading)
+		return nil
+	}
+	w := t.widths()
+	line := pad(topic, t.topicCells()) + "  " + pad(expires, w.expiry) + "  " + strings.Repeat(" ", max(0, w.size-textWidth(size))) + size + "  "
 	if payload != "" {
-		line += pad(reading, readingWidth) + "  " + payload
+		line += pad(reading, w.reading) + "  " + payload
 	} else {
 		line += reading
 	}
@@ -182,15 +187,26 @@ func clockText(d time.Duration) string {
 	return clock
 }
 
+// sizeText counts in thousands, as the screen does.
 func sizeText(n int64) string {
 	switch {
-	case n < 10_000:
+	case n < 1000:
 		return strconv.FormatInt(n, 10) + " B"
-	case n < 10<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 999_950:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	default:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
+}
+
+// reading says the reader's phrase where there is one, and what is odd about the message.
+func (t table) reading(s *inventory.Slot, now int64) string {
+	if t.reader != nil {
+		if b, ok := t.reader.Brief(s.Topic, now); ok {
+			return tui.PrintableText([]byte(b.Phrase)) + oddities(s, b.Phrase)
+		}
+	}
+	return readingText(s, now)
 }
 
 // readingText says what expiry alone tells, and what is odd about the message.
@@ -206,17 +222,22 @@ func readingText(s *inventory.Slot, now int64) string {
 	default:
 		text = standing.String()
 	}
+	return text + oddities(s, text)
+}
+
+// oddities adds to a phrase what it does not say already.
+func oddities(s *inventory.Slot, said string) (text string) {
 	for _, f := range []struct {
 		flag inventory.Flags
 		text string
 	}{
-		{inventory.FlagFell, "fell to never"},
+		{inventory.FlagFell, "fell back to never"},
 		{inventory.FlagEmptyReplay, "empty replay"},
 		{inventory.FlagLooksEmpty, "looks empty (" + sizeText(int64(s.Size)) + ")"},
 		{inventory.FlagOddName, "odd name"},
 		{inventory.FlagCut, "payload cut"},
 	} {
-		if s.Flags.Has(f.flag) {
+		if s.Flags.Has(f.flag) && !strings.HasPrefix(said, f.text[:min(len(f.text), len("looks empty"))]) {
 			text += ", " + f.text
 		}
 	}

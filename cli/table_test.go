@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestThousandsAreGrouped(t *testing.T) {
 }
 
 func TestSizesAreShort(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 9999: "9999 B", 10240: "10.0 KiB", 200 << 20: "200.0 MiB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 6365: "6.4 kB", 20_000: "20.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 200_000_000: "200.0 MB"} {
 		if got := sizeText(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
@@ -117,6 +118,9 @@ func TestAScanThatWasStoppedSaysSo(t *testing.T) {
 	if c.Claim != inventory.Incomplete || c.Seen != 7 || !strings.Contains(reason(c), "--timeout 1m") {
 		t.Errorf("%+v: %s", c, reason(c))
 	}
+	if c := cutShort(inventory.Coverage{Known: 5, KnownFrom: "x"}, time.Minute, 7); c.Known != -1 || c.KnownFrom != "" {
+		t.Errorf("seen %d of %d", c.Seen, c.Known)
+	}
 	done := inventory.Coverage{Claim: inventory.Verified, EndedAt: time.Unix(1, 0)}
 	if got := cutShort(done, time.Minute, 7); got.Claim != inventory.Verified {
 		t.Errorf("a scan that had ended is %v", got.Claim)
@@ -144,6 +148,48 @@ func TestUTF8IsBelievedOnlyWhenTheLocaleSaysIt(t *testing.T) {
 		r.Screen.ASCII = "false"
 		if p.ascii(r) {
 			t.Error("false is not obeyed")
+		}
+	}
+}
+
+func TestThePaddingOfATableLeavesTheTopicItsRoom(t *testing.T) {
+	topic := "homeassistant/sensor/kitchen_lamp_power/config"
+	inv := inventory.New(inventory.Options{})
+	inv.Apply([]inventory.Publication{{Topic: []byte(topic), Payload: []byte("x"), Interval: expiry.None(), ReceivedAt: 1000, Retain: true}})
+	var out bytes.Buffer
+	tb := table{w: &out, width: 80, more: "…"}
+	if err := tb.fit(t.Context(), inv, inventory.Spec{}); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 0 {
+		t.Errorf("measuring writes %q", out.String())
+	}
+	d := inventory.Detail{Slot: inventory.Slot{Topic: []byte(topic), Size: 1, Interval: expiry.None()}}
+	if err := errors.Join(tb.head(), tb.row(&d, 0)); err != nil {
+		t.Fatal(err)
+	}
+	want := "TOPIC                                           EXPIRY  SIZE  READING\n" + topic + "  never    1 B  never expires\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	tb.cols.reading, tb.cols.topic = 60, 200
+	if n := tb.topicCells(); n != 80-6-4-readingWidth-6 {
+		t.Errorf("beside long readings a long topic has %d cells", n)
+	}
+	if tb.cols.expiry = 15; tb.widths().expiry != 11 {
+		t.Errorf("one interval of years makes the column %d wide", tb.widths().expiry)
+	}
+}
+
+func TestASizeInASettingMayBeInThousandsToo(t *testing.T) {
+	for text, want := range map[string]int64{"64kB": 64_000, "64KiB": 64 << 10, "2 MB": 2_000_000, "64000": 64_000} {
+		var n int64
+		v := sizeValue{&n, 1, 1 << 30}
+		if err := v.take(text, true); err != nil || n != want {
+			t.Errorf("%s is %d, want %d: %v", text, n, want, err)
+		}
+		if err := v.take(strings.Trim(v.show(), `"`), true); err != nil || n != want {
+			t.Errorf("%s is shown as %s", text, v.show())
 		}
 	}
 }

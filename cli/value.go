@@ -166,7 +166,7 @@ type sizeValue struct {
 var sizeUnits = []struct {
 	name string
 	n    int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}}
 
 func (z sizeValue) take(v any, text bool) error {
 	var n int64

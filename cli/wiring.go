@@ -9,6 +9,7 @@ import (
 
 	"retainscope/broker"
 	"retainscope/inventory"
+	"retainscope/readings"
 )
 
 func (r *resolved) watchConfig(log *slog.Logger) broker.WatchConfig {
@@ -30,6 +31,14 @@ func (r *resolved) inventoryOptions() inventory.Options {
 		MaxPayloads: r.Store.PayloadTotal,
 		MaxChanges:  int(r.Store.Changes),
 	}
+}
+
+// reader returns an empty Reader with the person's rules, or nil where readings are switched off.
+func (r *resolved) reader() (*readings.Reader, error) {
+	if !r.Readings.Enabled {
+		return nil, nil
+	}
+	return readings.New(r.rules)
 }
 
 // openLog returns the log and what closes it. Without a log file everything is discarded.

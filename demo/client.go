@@ -22,8 +22,14 @@ type client struct {
 	heard func(topic string, payload []byte)
 }
 
-// connect dials addr (host:port) and waits for the CONNACK. When ctx ends the connection is closed under whoever uses it.
+// connect is connectAs without a login.
 func connect(ctx context.Context, addr string, level byte, clientID string) (*client, error) {
+	return connectAs(ctx, addr, level, clientID, Login{})
+}
+
+// connectAs dials addr (host:port) and waits for the CONNACK. When ctx ends the connection is closed under whoever uses
+// it.
+func connectAs(ctx context.Context, addr string, level byte, clientID string, who Login) (*client, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -31,7 +37,7 @@ func connect(ctx context.Context, addr string, level byte, clientID string) (*cl
 	}
 	c := &client{conn: conn, in: bufio.NewReader(conn), level: level, open: map[uint16]string{}}
 	c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
-	if _, err := conn.Write(connectPacket(level, clientID)); err != nil {
+	if _, err := conn.Write(connectPacket(level, clientID, who)); err != nil {
 		c.drop()
 		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}
@@ -39,7 +45,7 @@ func connect(ctx context.Context, addr string, level byte, clientID string) (*cl
 	if err == nil {
 		var code byte
 		if code, c.window, err = p.connack(level); err == nil && code != 0 {
-			err = fmt.Errorf("refused with 0x%02x", code)
+			err = refused(code)
 		}
 	}
 	if err != nil {
@@ -49,6 +55,18 @@ func connect(ctx context.Context, addr string, level byte, clientID string) (*cl
 	// A small window keeps both sides busy on loopback; more only fills buffers.
 	c.window = max(1, min(c.window, 32))
 	return c, nil
+}
+
+// refused names the codes that a login meets. Source: MQTT 5, 2.4.
+func refused(code byte) error {
+	name := ""
+	switch code {
+	case 0x86:
+		name = "Bad User Name or Password, "
+	case 0x87:
+		name = "Not authorized, "
+	}
+	return fmt.Errorf("refused (%s0x%02x)", name, code)
 }
 
 func (c *client) drop() {
@@ -113,7 +131,7 @@ func (c *client) take() error {
 		topic := c.open[id]
 		delete(c.open, id)
 		if code >= 0x80 {
-			return fmt.Errorf("publish %q: refused with 0x%02x", topic, code)
+			return fmt.Errorf("publish %q: %w", topic, refused(code))
 		}
 	case typePublish:
 		topic, payload, err := p.publish(c.level)

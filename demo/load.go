@@ -13,17 +13,27 @@ import (
 // Load publishes the house, retained and at QoS 1, to the broker that listens in plain MQTT 5 on addr (host:port), and
 // returns the number of topics that were acknowledged. It returns when the broker has answered for each of them, or
 // with the first error: no connection, a refusal, or the end of ctx.
-func Load(ctx context.Context, addr string) (int, error) {
+func Load(ctx context.Context, addr string) (int, error) { return LoadAs(ctx, addr, Login{}) }
+
+// Login is a user and a password; what is empty is not sent.
+type Login struct{ User, Password string }
+
+// LoadAs is Load with a login.
+func LoadAs(ctx context.Context, addr string, who Login) (int, error) {
 	house, err := House()
 	if err != nil {
 		return 0, err
 	}
-	return Publish(ctx, addr, house)
+	return publishAs(ctx, addr, who, house)
 }
 
 // Publish sends messages as Load sends the house, in order, and returns the number that was acknowledged.
 func Publish(ctx context.Context, addr string, messages []Message) (int, error) {
-	c, err := connect(ctx, addr, level5, clientID("house"))
+	return publishAs(ctx, addr, Login{}, messages)
+}
+
+func publishAs(ctx context.Context, addr string, who Login, messages []Message) (int, error) {
+	c, err := connectAs(ctx, addr, level5, clientID("house"), who)
 	if err != nil {
 		return 0, err
 	}

@@ -61,13 +61,27 @@ func frame(first byte, body []byte) []byte {
 }
 
 // connectPacket starts a clean session with keep alive off: the writers are silent for long. Source: MQTT 5, 3.1.
-func connectPacket(level byte, clientID string) []byte {
+func connectPacket(level byte, clientID string, who Login) []byte {
+	const clean, withUser, withPassword = 0x02, 0x80, 0x40
+	flags := byte(clean)
+	if who.User != "" {
+		flags |= withUser
+	}
+	if who.Password != "" {
+		flags |= withPassword
+	}
 	b := appendString(nil, "MQTT")
-	b = append(b, level, 0x02, 0, 0)
+	b = append(b, level, flags, 0, 0)
 	if level == level5 {
 		b = append(b, 0)
 	}
-	return frame(typeConnect<<4, appendString(b, clientID))
+	b = appendString(b, clientID)
+	for _, s := range []string{who.User, who.Password} {
+		if s != "" {
+			b = appendString(b, s)
+		}
+	}
+	return frame(typeConnect<<4, b)
 }
 
 // publishPacket builds a PUBLISH at QoS 1 with packet identifier id. Source: MQTT 5, 3.3.

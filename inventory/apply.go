@@ -26,12 +26,16 @@ func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 	case !q.Retain:
 		if held {
 			inv.noteLive(inv.records.at(id), q, d)
+			inv.tell(id)
+		} else {
+			inv.feed.hear(hash, q.Topic, q.ReceivedAt)
 		}
 	case len(q.Payload) == 0: // [MQTT-3.3.1-6]
 		inv.tombs.add(hash, q.ReceivedAt)
 		inv.news.put(q.ReceivedAt, Cleared, q.Topic)
 		inv.version++
 		if held {
+			inv.tellGone(id)
 			inv.remove(id)
 		}
 	default: // [MQTT-3.3.1-5]
@@ -62,6 +66,7 @@ func (inv *Inventory) applyCopy(q *Publication, hash uint64, id uint32, held boo
 			return
 		}
 		id, rec := inv.create(uint32(hash), q.Topic, q.ReceivedAt)
+		inv.tellNew(id)
 		inv.fill(id, rec, q, 0, d)
 		rec.history = rec.history.Replay(q.Interval)
 		rec.epoch = inv.epoch
@@ -70,6 +75,7 @@ func (inv *Inventory) applyCopy(q *Publication, hash uint64, id uint32, held boo
 	rec := inv.records.at(id)
 	rec.epoch = inv.epoch
 	inv.version++
+	inv.tell(id)
 	same := inv.sameContent(rec, q, d)
 	end := *inv.records.deadline(id)
 	past := end != 0 && int64(end)*1000 <= q.ReceivedAt
@@ -115,10 +121,12 @@ func (inv *Inventory) applySet(q *Publication, hash uint64, id uint32, held bool
 	var rec *record
 	if !held {
 		id, rec = inv.create(uint32(hash), q.Topic, q.ReceivedAt)
+		inv.tellNew(id)
 		inv.fill(id, rec, q, flagTold, d)
 		inv.news.put(q.ReceivedAt, Appeared, q.Topic)
 	} else {
 		rec = inv.records.at(id)
+		inv.tell(id)
 		same := inv.sameContent(rec, q, d)
 		if !same {
 			inv.keepPast(id, rec, Replaced, q)
@@ -189,10 +197,10 @@ func (inv *Inventory) learnHabits(rec *record, had, now expiry.Interval, at int6
 func (inv *Inventory) transition(rec *record, had expiry.Interval, q *Publication) {
 	switch now := q.Interval.Kind(); {
 	case had.Kind() == expiry.Finite && now == expiry.Absent:
-		inv.reflag(rec, rec.flags|FlagFell)
+		inv.reflag(rec, rec.flags&^flagGained|FlagFell)
 		inv.news.put(q.ReceivedAt, FellToNever, q.Topic)
 	case had.Kind() == expiry.Absent && now == expiry.Finite:
-		inv.reflag(rec, rec.flags&^FlagFell)
+		inv.reflag(rec, rec.flags&^FlagFell|flagGained)
 		inv.news.put(q.ReceivedAt, GainedExpiry, q.Topic)
 	}
 }

@@ -31,6 +31,8 @@ const (
 	termSize                    // comparison with the true payload length
 	termExpiry                  // comparison with the remaining seconds
 	termPayload                 // substring of the kept payload, ASCII letters folded
+	termOwner                   // what a Judge says of the owner
+	termFinding                 // what a Judge found
 )
 
 // term is one word of a filter. All terms must hold.
@@ -44,10 +46,14 @@ type term struct {
 	flags  Flags
 	op     comparison
 	number int64 // bytes, or milliseconds
+	name   string
 }
 
 // topicOnly reports whether the topic alone decides the term.
 func (t *term) topicOnly() bool { return t.kind <= termRegexp }
+
+// judged reports whether a Judge decides the term.
+func (t *term) judged() bool { return t.kind >= termOwner }
 
 // matchTopic decides a term that looks at the topic only.
 func (t *term) matchTopic(topic []byte) bool {
@@ -105,7 +111,7 @@ func (f *Filter) matchTopicTerms(topic []byte) bool {
 // matchSlotTerms reports whether every term holds that looks at more than the topic.
 func (f *Filter) matchSlotTerms(s *subject, now int64) bool {
 	for i := range f.terms {
-		if t := &f.terms[i]; !t.topicOnly() && !t.matchSlot(s, now) {
+		if t := &f.terms[i]; !t.topicOnly() && !t.judged() && !t.matchSlot(s, now) {
 			return false
 		}
 	}
@@ -126,7 +132,8 @@ func (f *Filter) topicOnly() bool {
 func (f *Filter) empty() bool { return f == nil || len(f.terms) == 0 }
 
 // Match reports whether the slot passes the filter at now, in Unix ms. A payload term looks at payload, which the
-// caller has because a Slot carries only the head of it.
+// caller has because a Slot carries only the head of it. What a Judge decides is not asked for: an owner: or finding: is
+// taken to hold.
 func (f *Filter) Match(s Slot, payload []byte, now int64) bool {
 	if f.empty() {
 		return true

@@ -14,10 +14,13 @@ import (
 //	kitchen              the topic contains it; ASCII letters count the same in both cases
 //	*welding*temp*       the whole topic, * stands for any bytes
 //	zigbee2mqtt/+/state  a word with + or # is an MQTT topic filter
-//	is:never             also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen
+//	is:never             also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen,
+//	                     left, hazard
 //	size>1k              also < <= >= =; k, m, g are powers of 1024
 //	expiry<10m           the remaining time; s, m, h, d, w; what does not count down never matches
 //	payload:text         the kept payload contains it
+//	owner:NAME           the owner's name contains it; ASCII letters count the same in both cases. See SetJudge
+//	finding:NAME         a finding of that name was made. See SetJudge
 //	re:EXPR              a regular expression (Go's syntax) on the topic
 //	-WORD                the word must not hold
 //	"two words"          quotes keep spaces, and take + # * as they are
@@ -106,7 +109,7 @@ var flagWords = map[string]Flags{
 	"never": FlagNever, "expiring": FlagExpiring, "unknown": FlagUnknown, "due": FlagDue, "live": FlagLive,
 	"changed": FlagChanged, "fell": FlagFell, "odd": FlagOddName, "cut": FlagCut,
 	"empty": FlagLooksEmpty | FlagEmptyReplay, "served": FlagStillServed, "differs": FlagLiveDiffers,
-	"notseen": FlagNotSeen,
+	"notseen": FlagNotSeen, "left": FlagLeft, "hazard": FlagHazard,
 }
 
 func parseTerm(w word) (term, error) {
@@ -115,7 +118,7 @@ func parseTerm(w word) (term, error) {
 	if rest, ok := strings.CutPrefix(w.text, "is:"); ok && strings.HasPrefix(w.plain, "is:") {
 		f, known := flagWords[rest]
 		if !known {
-			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs or notseen")
+			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left or hazard")
 		}
 		t.kind, t.flags = termFlags, f
 		return t, nil
@@ -125,6 +128,17 @@ func parseTerm(w word) (term, error) {
 			return t, fmt.Errorf("there is nothing to look for behind the colon")
 		}
 		t.kind, t.find = termPayload, newFinder([]byte(rest))
+		return t, nil
+	}
+	for key, kind := range map[string]termKind{"owner:": termOwner, "finding:": termFinding} {
+		rest, ok := strings.CutPrefix(w.text, key)
+		if !ok || !strings.HasPrefix(w.plain, key) {
+			continue
+		}
+		if rest == "" {
+			return t, fmt.Errorf("there is nothing to look for behind the colon")
+		}
+		t.kind, t.name = kind, rest
 		return t, nil
 	}
 	if rest, ok := strings.CutPrefix(w.text, "re:"); ok && strings.HasPrefix(w.plain, "re:") {

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"math"
 	"slices"
 )
 
@@ -9,7 +10,7 @@ const (
 	// manyTopics is from how many topics on the first rows are found before the whole order is made.
 	manyTopics = 16384
 	// headRows is how many rows are looked for.
-	headRows = 1024
+	headRows = 512
 	// sliceDeadlines is how many packed deadlines are looked at before the lock is let go.
 	sliceDeadlines = 64 << 10
 )
@@ -22,7 +23,7 @@ func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) 
 	if s.Tree || s.Sort == ByTopic || !s.Filter.empty() || total < manyTopics {
 		return nil, nil
 	}
-	sel := selection{desc: s.Desc, limit: ^uint64(0)}
+	sel := selection{desc: s.Desc}
 	slice := uint32(sliceRecords)
 	if s.Sort == ByExpiry {
 		slice = sliceDeadlines
@@ -79,53 +80,77 @@ func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) 
 // made, or when topics came and went before it was gone through.
 func (inv *Inventory) tied(ctx context.Context, s Spec, key uint64, n int) ([]uint32, error) {
 	inv.mu.Lock()
-	if inv.flat.order == nil || len(inv.flat.waiting) > 0 {
-		inv.mu.Unlock()
-		return nil, nil
-	}
-	all := inv.flat.numbers()
+	defer inv.mu.Unlock()
 	structure := inv.structure
-	inv.mu.Unlock()
-	if s.Desc {
-		slices.Reverse(all)
-	}
 	var ids []uint32
-	for len(all) > 0 && len(ids) < n {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		k := min(len(all), sliceRecords)
-		inv.mu.Lock()
-		if inv.structure != structure {
-			inv.mu.Unlock()
+	for k := 0; ; k++ {
+		// Blocks stay where they are as long as no topic comes or goes.
+		if inv.flat.order == nil || len(inv.flat.waiting) > 0 || inv.structure != structure {
 			return nil, nil
 		}
-		for _, id := range all[:k] {
-			if len(ids) < n && inv.sortKey(s.Sort, id, inv.records.at(id)) == key {
-				ids = append(ids, id)
+		blocks := inv.flat.order.blocks
+		if k == len(blocks) {
+			return ids, nil
+		}
+		b := blocks[k]
+		if s.Desc {
+			b = blocks[len(blocks)-1-k]
+		}
+		for i := range b {
+			id := b[i]
+			if s.Desc {
+				id = b[len(b)-1-i]
+			}
+			if inv.sortKey(s.Sort, id, inv.records.at(id)) != key {
+				continue
+			}
+			if ids = append(ids, id); len(ids) == n {
+				return ids, nil
 			}
 		}
 		inv.mu.Unlock()
-		all = all[k:]
+		err := ctx.Err()
+		inv.mu.Lock()
+		if err != nil {
+			return nil, err
+		}
 	}
-	return ids, nil
 }
 
 // selectDeadlines is add for the records from id to end, ordered by their end. A record itself is looked at only where
 // its deadline does not say enough: without one it may be a free one, and where the broker adds intervals of its own
 // a slot may be ordered as one that has none although it has a deadline.
 func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
+	none := uint64(neverEnds)
+	if sel.desc {
+		none = ^none
+	}
 	for id < end {
 		slab := inv.records.slabs[id>>recordShift]
 		stop := min(end, (id>>recordShift+1)<<recordShift)
+		if sel.full && !inv.stamps {
+			if sel.desc && !sel.wants(none) {
+				return // there are enough without an end, and they come first
+			}
+			if !sel.desc && sel.limit <= math.MaxUint32 {
+				sel.sweep(&slab.deadline, id, stop)
+				id = stop
+				continue
+			}
+		}
 		for ; id < stop; id++ {
 			i := id & (recordChunk - 1)
 			key := uint64(slab.deadline[i])
 			if key != 0 && !inv.stamps {
-				sel.add(key, id)
+				if sel.desc {
+					key = ^key
+				}
+				if sel.wants(key) {
+					sel.keep(key, id)
+				}
 				continue
 			}
-			if !sel.desc && sel.limit < neverEnds && key == 0 {
+			if key == 0 && !sel.wants(none) {
 				continue
 			}
 			if rec := &slab.records[i]; rec.flags&flagHeld != 0 {
@@ -136,10 +161,11 @@ func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
 }
 
 // selection keeps the numbers with the smallest keys, or the largest if desc, in a buffer that is cut back when it is
-// full.
+// full. From then on only keys below the limit are wanted: those that share the last key are left out in the end anyway.
 type selection struct {
 	desc  bool
-	limit uint64 // keys above it are not among the first
+	full  bool
+	limit uint64
 	kept  []selected
 }
 
@@ -152,9 +178,28 @@ func (s *selection) add(key uint64, id uint32) {
 	if s.desc {
 		key = ^key
 	}
-	if key > s.limit {
-		return
+	if s.wants(key) {
+		s.keep(key, id)
 	}
+}
+
+// sweep is add for the deadlines of one slab, from id to stop, in ascending order and with the buffer full. One comparison
+// passes over both those without an end and those beyond the limit: a branch for each would be guessed wrong too often.
+func (s *selection) sweep(deadlines *[recordChunk]uint32, id, stop uint32) {
+	limit := uint32(s.limit)
+	first := id &^ (recordChunk - 1)
+	for i := id - first; i < stop-first; i++ {
+		// No deadline is 0, which less one is beyond every limit.
+		if end := deadlines[i]; end-1 < limit-1 {
+			s.keep(uint64(end), first+i)
+			limit = uint32(s.limit)
+		}
+	}
+}
+
+func (s *selection) wants(key uint64) bool { return !s.full || key < s.limit }
+
+func (s *selection) keep(key uint64, id uint32) {
 	s.kept = append(s.kept, selected{key: key, id: id})
 	if len(s.kept) == headRows*4 {
 		s.shrink()
@@ -173,7 +218,7 @@ func (s *selection) shrink() {
 	})
 	if len(s.kept) > headRows {
 		s.kept = s.kept[:headRows]
-		s.limit = s.kept[headRows-1].key
+		s.limit, s.full = s.kept[headRows-1].key, true
 	}
 }
 

@@ -34,19 +34,26 @@ const (
 	FlagLiveDiffers
 	// FlagNotSeen means that the slot was neither replayed nor published since the last scan began.
 	FlagNotSeen
+	// FlagLeft means that somebody who reads the inventory found that the topic looks left behind. See Inventory.Mark.
+	FlagLeft
+	// FlagHazard means that somebody who reads the inventory found that the message does something by itself.
+	FlagHazard
 )
 
 // findings are the flags that make a slot count in Counts.Findings.
-const findings = FlagStillServed | FlagFell | FlagEmptyReplay | FlagLooksEmpty | FlagOddName
+const findings = FlagStillServed | FlagFell | FlagEmptyReplay | FlagLooksEmpty | FlagOddName | FlagLeft | FlagHazard
+
+// marks are the flags that Inventory.Mark sets; nothing in here does.
+const marks = FlagLeft | FlagHazard
 
 // flagNames holds one name per bit, in bit order; the names are part of the output of list and export.
 var flagNames = [...]string{
 	"never", "expiring", "unknown", "due", "still-served", "live", "changed", "fell-to-never", "empty-replay",
-	"looks-empty", "cut", "odd-name", "live-differs", "not-seen",
+	"looks-empty", "cut", "odd-name", "live-differs", "not-seen", "left-behind", "hazard",
 }
 
 // Names returns the names of the flags that are set, in a fixed order: never, expiring, unknown, due, still-served,
-// live, changed, fell-to-never, empty-replay, looks-empty, cut, odd-name, live-differs, not-seen.
+// live, changed, fell-to-never, empty-replay, looks-empty, cut, odd-name, live-differs, not-seen, left-behind, hazard.
 func (f Flags) Names() []string {
 	names := make([]string, 0, 4)
 	for i, n := range flagNames {

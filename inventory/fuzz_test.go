@@ -29,6 +29,8 @@ func play(t *testing.T, data []byte, topics []string) {
 	tree.OpenAll(true)
 	var flat *Listing
 	now := int64(1_700_000_000_000)
+	told := mirror{}
+	track := len(data) % 200
 	next := func() byte {
 		if len(data) == 0 {
 			return 0
@@ -38,6 +40,9 @@ func play(t *testing.T, data []byte, topics []string) {
 		return b
 	}
 	for step := 0; len(data) > 0; step++ {
+		if step == track {
+			inv.TrackChanges(true)
+		}
 		op, arg := next(), next()
 		now += int64(arg) * 37
 		topic := topics[int(next())%len(topics)]
@@ -85,19 +90,30 @@ func play(t *testing.T, data []byte, topics []string) {
 			compare(t, inv, m, tree, flat, false)
 		case 15:
 			tree.Rows(tree.First(), 4, nil) // so that orders exist and must be kept
+			set, clear := Flags(arg&3)*FlagLeft, Flags(arg>>2&3)*FlagLeft|FlagNever
+			if got, want := inv.Mark([]byte(topic), set, clear), m.mark(topic, set, clear&^FlagNever); got != want {
+				t.Fatalf("Mark(%q) = %v, want %v", topic, got, want)
+			}
+			if arg&0x40 != 0 {
+				told.take(inv, int(arg&7)+1)
+			}
 		}
 	}
 	if flat, err = inv.List(ctx, Spec{}); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, inv, m, tree, flat, true)
+	inv.TrackChanges(true)
+	for told.take(inv, 5) {
+	}
+	told.compare(t, m)
 }
 
 func compare(t *testing.T, inv *Inventory, m *model, tree, flat *Listing, full bool) {
 	t.Helper()
 	c := inv.Counts()
 	want := m.below2()
-	got := sums{uint32(c.Topics), uint32(c.Never), uint32(c.Expiring), uint32(c.Unknown), uint32(c.Due), uint32(c.Findings)}
+	got := sums{uint32(c.Topics), uint32(c.Never), uint32(c.Expiring), uint32(c.Unknown), uint32(c.Due), uint32(c.Findings), uint32(c.Left), uint32(c.Hazards)}
 	if got != want || int(c.Structure) != m.structure {
 		t.Fatalf("counts are %+v, structure %d, want %+v, structure %d", got, c.Structure, want, m.structure)
 	}
@@ -129,7 +145,7 @@ func compare(t *testing.T, inv *Inventory, m *model, tree, flat *Listing, full b
 			t.Fatalf("row %d is %q with index %d, want %q", i, p.path, flat.Index(p), n)
 		}
 	}
-	for _, text := range []string{"b", "is:never", "-is:never a", "+/b", "a/#", "size>10", "*b*", "is:notseen"} {
+	for _, text := range []string{"b", "is:never", "-is:never a", "+/b", "a/#", "size>10", "*b*", "is:notseen", "is:left", "is:hazard -is:left"} {
 		compareFilter(t, inv, m, text)
 	}
 	events, _ := inv.Events(0, 0)

@@ -27,6 +27,8 @@ type Inventory struct {
 	opts Options
 	store
 	habits expiry.Habits
+	feed   feed
+	judge  Judge
 
 	// For one batch: hashes of the topics, numbers they probably have plus one, and what keeps the reading of them from
 	// being left out as useless.

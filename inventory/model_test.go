@@ -163,6 +163,14 @@ func (m *model) drop(topic string) bool {
 	return true
 }
 
+func (m *model) mark(topic string, set, clear Flags) bool {
+	s := m.slots[topic]
+	if s != nil {
+		s.flags = s.flags&^clear | set
+	}
+	return s != nil
+}
+
 func (m *model) beginScan() { m.epoch, m.tombs = m.epoch+1, map[string]int64{} }
 
 func (m *model) vanished(topic string, at int64, why EventKind) bool {

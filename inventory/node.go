@@ -35,7 +35,7 @@ type branch struct {
 }
 
 // sums count the slots at a level and below.
-type sums struct{ all, never, expiring, unknown, due, findings uint32 }
+type sums struct{ all, never, expiring, unknown, due, findings, left, hazards uint32 }
 
 // sumsOf returns what one slot with flags f adds.
 func sumsOf(f Flags) sums {
@@ -54,6 +54,12 @@ func sumsOf(f Flags) sums {
 	if f&findings != 0 {
 		s.findings = 1
 	}
+	if f&FlagLeft != 0 {
+		s.left = 1
+	}
+	if f&FlagHazard != 0 {
+		s.hazards = 1
+	}
 	return s
 }
 
@@ -64,6 +70,8 @@ func (s *sums) add(o sums) {
 	s.unknown += o.unknown
 	s.due += o.due
 	s.findings += o.findings
+	s.left += o.left
+	s.hazards += o.hazards
 }
 
 func (s *sums) sub(o sums) {
@@ -73,12 +81,14 @@ func (s *sums) sub(o sums) {
 	s.unknown -= o.unknown
 	s.due -= o.due
 	s.findings -= o.findings
+	s.left -= o.left
+	s.hazards -= o.hazards
 }
 
 func (s *sums) counts() Counts {
 	return Counts{
 		Topics: int64(s.all), Never: int64(s.never), Expiring: int64(s.expiring), Unknown: int64(s.unknown),
-		Due: int64(s.due), Findings: int64(s.findings),
+		Due: int64(s.due), Findings: int64(s.findings), Left: int64(s.left), Hazards: int64(s.hazards),
 	}
 }
 

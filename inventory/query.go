@@ -28,6 +28,14 @@ type query struct {
 
 // collect finds everything that matches, in no particular order.
 func (q *query) collect(ctx context.Context) error {
+	if err := q.find(ctx); err != nil {
+		return err
+	}
+	return q.ask(ctx)
+}
+
+// find finds what matches as far as the inventory itself knows.
+func (q *query) find(ctx context.Context) error {
 	f := q.spec.Filter
 	q.inv.mu.Lock()
 	q.structure = q.inv.structure

@@ -38,11 +38,15 @@ const (
 	flagQoS1
 	flagQoS2
 	flagQueued // its number waits in the queue of the order; stays when the record is freed
+	flagInFeed // its number waits in the feed of changes; stays when the record is freed
+	flagFresh  // it came since the feed told of it
+	flagGained // it had no interval and was overwritten with one
 
-	flagsPublic = FlagNotSeen<<1 - 1
+	flagsPublic = FlagHazard<<1 - 1
 	flagsClass  = FlagNever | FlagExpiring | FlagUnknown
 	flagsWire   = flagFinite | flagAbsent
 	flagsQoS    = flagQoSKnown | flagQoS1 | flagQoS2
+	flagsQueue  = flagQueued | flagInFeed
 )
 
 const (
@@ -75,7 +79,7 @@ func (r *records) take() uint32 {
 		id := r.free - 1
 		rec := r.at(id)
 		r.free = rec.node
-		*rec = record{gen: rec.gen + 1, flags: rec.flags & flagQueued}
+		*rec = record{gen: rec.gen + 1, flags: rec.flags & flagsQueue}
 		return id
 	}
 	id := r.n
@@ -90,7 +94,7 @@ func (r *records) take() uint32 {
 // giveBack frees a record. Its generation moves when it is taken again; until then flagHeld is off.
 func (r *records) giveBack(id uint32) {
 	rec := r.at(id)
-	*rec = record{gen: rec.gen, node: r.free, flags: rec.flags & flagQueued}
+	*rec = record{gen: rec.gen, node: r.free, flags: rec.flags & flagsQueue}
 	*r.deadline(id) = 0
 	r.free = id + 1
 }

@@ -50,6 +50,7 @@ func (inv *Inventory) vanished(topic []byte, at int64, why EventKind) bool {
 		return false
 	}
 	inv.news.put(at, why, topic)
+	inv.tellGone(id)
 	inv.remove(id)
 	return true
 }
@@ -68,6 +69,7 @@ func (inv *Inventory) stillServed(topic []byte, at int64) {
 		inv.news.put(at, Kept, topic)
 	}
 	inv.reflag(rec, rec.flags|FlagStillServed)
+	inv.tell(id)
 	inv.version++
 }
 
@@ -173,6 +175,7 @@ func (inv *Inventory) setBrokerStamps(stamps bool) {
 				f &^= FlagDue
 			}
 			inv.reflag(rec, f)
+			inv.tell(id)
 		}
 		done := id >= inv.records.n
 		inv.version++

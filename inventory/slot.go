@@ -84,14 +84,16 @@ type Change struct {
 }
 
 // Counts are sums over the whole inventory, or over the topics below one level of a tree (there only Topics, Never,
-// Expiring, Unknown, Due and Findings are filled).
+// Expiring, Unknown, Due, Findings, Left and Hazards are filled).
 type Counts struct {
 	Topics   int64 // slots held; each is one of Never, Expiring and Unknown
 	Never    int64
 	Expiring int64 // Due included
 	Unknown  int64
 	Due      int64
-	Findings int64 // slots with at least one of still-served, fell-to-never, empty-replay, looks-empty, odd-name
+	Findings int64 // slots with at least one of still-served, fell-to-never, empty-replay, looks-empty, odd-name, left-behind, hazard
+	Left     int64 // marked as left behind, see Inventory.Mark
+	Hazards  int64 // marked as a hazard
 
 	Bytes     int64 // true payload bytes
 	KeptBytes int64 // payload and property bytes kept

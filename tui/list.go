@@ -35,6 +35,7 @@ type list struct {
 	line     int                // its line in the window
 	folded   bool               // a branch was closed by hand
 	first    bool               // the next listing begins at its first row
+	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
 	at       []byte             // its topic or level, to find it again in another listing
 }
 
@@ -111,6 +112,10 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		}
 	}
 	l.l = made
+	if l.goal != nil {
+		l.at, l.goal = append(l.at[:0], l.goal...), nil
+		l.first, l.line = false, max(m.lay.lines/2-1, 0)
+	}
 	if l.at != nil && !l.first {
 		if l.spec.Tree {
 			reveal(made, l.at)

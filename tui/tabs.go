@@ -9,10 +9,14 @@ import (
 // tab is one entry of the tab line; a new screen is one more row here.
 type tab struct {
 	name   string
+	short  string // on a narrow screen
 	screen screen
 }
 
-var tabs = []tab{{"1 Topics", topics}, {"2 Coverage", coveragePage}, {"3 Events", eventsPage}}
+var tabs = []tab{
+	{"1 Topics", "1 Topics", topics}, {"2 Left behind", "2 Left", leftBehind}, {"3 Coverage", "3 Coverage", coveragePage},
+	{"4 Events", "4 Events", eventsPage},
+}
 
 // drawTabs is the last header line: which screens there are, how the list is made, and the filter.
 func (m *model) drawTabs() {
@@ -21,6 +25,9 @@ func (m *model) drawTabs() {
 	for _, t := range tabs {
 		style := p.pal.dim
 		name := " " + t.name + " "
+		if m.lay.w < 100 && t.screen != m.screen {
+			name = " " + t.short + " "
+		}
 		if t.screen == m.screen {
 			style = p.pal.selected
 			if style == "" {

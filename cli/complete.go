@@ -1,0 +1,62 @@
+package cli
+
+// What a shell may offer behind a flag: words that a flag chooses from, names of profiles, files.
+// Completion reads settings; it connects to nothing and its errors are silent.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// completions has every flag of a choice complete to its words, and --profile to the names in the file.
+func (p *program) completions(root *cobra.Command) {
+	for _, s := range settings() {
+		var offer cobra.CompletionFunc
+		switch v := s.bind(new(Settings)).(type) {
+		case choiceValue:
+			offer = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
+		default:
+			if s.kind() == "FILE" || s.kind() == "FOLDER" {
+				continue
+			}
+			offer = cobra.NoFileCompletions
+		}
+		for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
+			if s.flag != "" && c.Flag(s.flag) != nil {
+				_ = c.RegisterFlagCompletionFunc(s.flag, offer) // the error is of a flag that was registered already
+			}
+		}
+	}
+	_ = root.RegisterFlagCompletionFunc("profile", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return p.profileNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// profileNames returns the profiles of the configuration file, nothing where there is none or it cannot be read.
+func (p *program) profileNames() []string {
+	path, must := p.configFile()
+	f, err := readConfig(path, must)
+	if err != nil || f == nil {
+		return nil
+	}
+	table, _ := f.doc["profile"].(map[string]any)
+	var names []string
+	for name := range table {
+		if !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// sortWords are what --sort takes.
+func sortWords() []string {
+	words := []string{"topic", "expiry", "size", "live", "received"}
+	for _, w := range slices.Clone(words) {
+		words = append(words, "-"+w)
+	}
+	return words
+}
