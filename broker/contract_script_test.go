@@ -39,6 +39,7 @@ type scriptBroker struct {
 	dropped int
 	history []string // filters of every SUBSCRIBE, a line each
 	down    bool
+	frozen  chan struct{} // while it is open nothing is written
 }
 
 type stored struct {
@@ -102,6 +103,27 @@ func (b *scriptBroker) setDown(down bool) {
 	b.mu.Unlock()
 }
 
+// freeze has the broker write nothing that is queued, or go on.
+func (b *scriptBroker) freeze(frozen bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if frozen {
+		b.frozen = make(chan struct{})
+		return
+	}
+	close(b.frozen)
+	b.frozen = nil
+}
+
+func (b *scriptBroker) thawed() {
+	b.mu.Lock()
+	frozen := b.frozen
+	b.mu.Unlock()
+	if frozen != nil {
+		<-frozen
+	}
+}
+
 func (b *scriptBroker) serve(w *wire) {
 	defer func() { _ = w.Close() }()
 	if first, _, err := w.next(); err != nil || first>>4 != typeConnect {
@@ -123,6 +145,7 @@ func (b *scriptBroker) serve(w *wire) {
 			if q.wait > 0 {
 				<-time.After(q.wait)
 			}
+			b.thawed()
 			if _, err := w.Write(q.packet); err != nil {
 				_ = w.Close()
 			}

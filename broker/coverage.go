@@ -39,6 +39,7 @@ type evidence struct {
 	now      sysValues
 	ticked   bool          // now holds a tick of the broker that is younger than the last copy
 	waited   time.Duration // how long a tick was waited for in vain
+	mute     bool          // a PINGREQ sent while it was waited for was never answered
 	slices   sliceResult
 	after    sysValues // the figures when the scan ended, to tell later drops from those of the scan
 	// recovered and unsure are topics held before that the scan did not bring: what an exact filter still brought, and
@@ -174,6 +175,8 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Incomplete, rule + ", but the broker left a ping unanswered: that happens when it drops packets."
 	case !e.fenced:
 		return inventory.Incomplete, rule + ", and that is no end that can be trusted."
+	case e.mute && e.known() <= e.held:
+		return inventory.Unverified, fmt.Sprintf("%s; then the broker answered nothing for %s, not even a ping.", rule, roundTime(e.waited))
 	case e.unsure > 0 && e.known() <= e.held:
 		return inventory.Unverified, e.unsureRule(rule)
 	case e.nothingDropped():

@@ -5,6 +5,7 @@ package broker
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"retainscope/inventory"
@@ -19,15 +20,22 @@ type sinceScan struct {
 	count, here int64
 	asleep      time.Duration // how long this program stood still
 	flood       bool          // more live changes came at once, or stood in line, than a broker surely queues
+	figures     bool          // the broker's next figures tell whether it dropped some of them
+	mute        time.Time     // since when it answers nothing; zero where it does
 	again       time.Time     // when the next scan starts by itself; zero when that is not known
 }
 
 // any reports whether there is a doubt.
-func (s *sinceScan) any() bool { return s.drops || s.differs || s.asleep > 0 || s.flood }
+func (s *sinceScan) any() bool {
+	return s.drops || s.differs || s.asleep > 0 || s.flood || !s.mute.IsZero()
+}
 
 // texts returns a sentence for each doubt, without its full stop, the weightiest first.
 func (s *sinceScan) texts() (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if !s.mute.IsZero() {
+		add("The broker has not answered since %s, not even a ping: it stands still, the road to it is cut, or it dropped the answer", s.mute.Format("15:04:05"))
+	}
 	switch {
 	case s.drops && s.dropped > 0:
 		add(sinceDropped+"%d messages for some client; if it was this one, changes are missing until the next scan", s.dropped)
@@ -40,7 +48,10 @@ func (s *sinceScan) texts() (out []string) {
 	if s.asleep > 0 {
 		add("Since the scan this program stood still for %s; what the broker could not send meanwhile it may have dropped", roundTime(s.asleep))
 	}
-	if s.flood {
+	switch {
+	case s.flood && s.figures:
+		add("Since the scan more live changes came at once than a broker surely queues; its next figures tell whether it dropped some")
+	case s.flood:
 		add("Since the scan more live changes came at once than a broker surely queues, and it tells this login no figure to check against")
 	}
 	return out
@@ -54,9 +65,9 @@ func (e *evidence) doubt(c *inventory.Coverage) {
 		return
 	}
 	texts := e.since.texts()
-	for i, text := range texts {
+	for _, text := range texts {
 		n := int64(-1)
-		if i == 0 && e.since.drops {
+		if e.since.drops && strings.HasPrefix(text, sinceDropped) {
 			n = e.since.dropped
 		}
 		c.Gaps = append(c.Gaps, inventory.Gap{Count: n, Text: text + "."})

@@ -118,6 +118,8 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	// A broker that stands still for a while is waited for; one that never answers is not.
 	ctx, cancel := context.WithTimeout(ctx, max(q.w.cfg.Timeout, patience))
 	defer cancel()
+	q.w.questions.Add(1)
+	defer q.w.questions.Add(-1)
 	at := q.w.now().UnixMilli()
 	grants, err := q.conn.Subscribe(ctx, q.w.subscriptions(asked, Subscription{}))
 	if err == nil {

@@ -167,6 +167,7 @@ func (w *Watcher) settleFigures(ctx context.Context, e *evidence) {
 		w.progress(e.held, e.known(), text, roundTime(w.cfg.SysWait))
 		v, ok := w.sys.nextTick(ctx, left)
 		e.now, e.held = v, w.held(ctx)
+		e.mute = w.sys.mute
 		e.ticked = ok
 		if !ok {
 			break

@@ -14,6 +14,7 @@ import (
 type sysWatch struct {
 	conn *Conn
 	figs *figures
+	mute bool // the last PINGREQ of nextTick was not answered although the connection stood
 }
 
 // openSys returns a connection whose figures hold everything that the broker had retained under $SYS, or nil when the
@@ -90,10 +91,16 @@ func (s *sysWatch) nextTick(ctx context.Context, most time.Duration) (sysValues,
 	if !s.alive() {
 		return s.read(), false
 	}
+	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	fence := func() error {
+		err := s.conn.Fence(ctx)
+		s.mute = err != nil && outer.Err() == nil && s.alive()
+		return err
+	}
 	// What was on its way before now is taken first: it may be older than what the caller waits to have counted.
-	if s.conn.Fence(ctx) != nil {
+	if fence() != nil {
 		return s.read(), false
 	}
 	before := s.read().live
@@ -107,7 +114,7 @@ func (s *sysWatch) nextTick(ctx context.Context, most time.Duration) (sysValues,
 		}
 	}
 	// A tick is many messages written in one go: the fence stands behind the last of them.
-	if s.conn.Fence(ctx) != nil {
+	if fence() != nil {
 		return s.read(), false
 	}
 	return s.read(), true

@@ -58,6 +58,10 @@ func (w *Watcher) judge(ctx context.Context, v sysValues, held int64) (doubt boo
 		now.since.drops, now.since.dropped = true, n
 		doubt = true
 	}
+	if now.since.figures && now.now.countsDrops() {
+		now.since.flood, now.since.figures = false, false
+		e.since.flood, e.since.figures = false, false
+	}
 	waited := w.apart.waiting
 	off, sure := w.apart.tick(now.known(), held)
 	switch {

@@ -176,15 +176,15 @@ func TestATimeInWhichThisProgramStoodStillLowersTheClaim(t *testing.T) {
 		defer shut(conn)
 		var helpers sync.WaitGroup
 		l := liveLapse{conn: conn, helpers: &helpers}
-		l.look(t.Context())
+		l.look(t.Context(), false)
 		l.rest()
 		<-time.After(time.Second)
-		if l.look(t.Context()); w.noteLapses(&l) {
+		if l.look(t.Context(), false); w.noteLapses(&l) {
 			t.Error("a second is no lapse")
 		}
 		l.rest()
 		<-time.After(90 * time.Second)
-		if l.look(t.Context()); !w.noteLapses(&l) {
+		if l.look(t.Context(), false); !w.noteLapses(&l) {
 			t.Error("a minute and a half went by unseen")
 		}
 		w.doubted(time.Now())
@@ -220,4 +220,49 @@ func TestDropsAfterTheScanAreNotThoseOfTheScan(t *testing.T) {
 	if c := late.coverage(); c.Claim != inventory.Unverified || c.Dropped != 0 || len(c.Gaps) != 1 || c.Gaps[0].Count != 100 {
 		t.Errorf("%s: %s, dropped %d, gaps %v", c.Claim, c.Rule, c.Dropped, c.Gaps)
 	}
+}
+
+func TestABrokerThatStandsStillIsSaidNotToAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.keep("a/stays", "y", 0)
+		b.keep("a/expires", "x", 20)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		b.freeze(true)
+		eventually(t, 40*time.Second, func() bool {
+			l, cov := w.Status()
+			return strings.HasPrefix(l.Err, "no answer since") && cov.Claim == inventory.Unverified && strings.Contains(cov.Rule, "has not answered since")
+		})
+		b.freeze(false)
+		eventually(t, time.Minute, func() bool { l, cov := w.Status(); return l.Err == "" && cov.Claim == inventory.NoSignOfLoss })
+	})
+}
+
+func TestAScanAfterWhichNothingIsAnsweredIsNotWithoutASignOfLoss(t *testing.T) {
+	e := good()
+	e.now.version, e.now.dropped, e.now.count, e.ticked = "", -1, -1, false
+	e.mute, e.waited = true, 15*time.Second
+	if claim, rule := e.claim(); claim != inventory.Unverified || !strings.Contains(rule, "answered nothing for 15s") {
+		t.Errorf("%s: %s", claim, rule)
+	}
+}
+
+func TestAFloodThatTheBrokersFiguresSettleNeedsNoScan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		b.tickEvery(10 * time.Second)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		payload := strings.Repeat("x", 1000)
+		for i := range 5000 {
+			b.retain(fmt.Sprintf("x/%d", i), payload, 0)
+		}
+		eventually(t, 5*time.Second, func() bool { _, cov := w.Status(); return strings.Contains(cov.Rule, "its next figures tell") })
+		eventually(t, 30*time.Second, func() bool { _, cov := w.Status(); return cov.Claim == inventory.Verified && cov.Seen == 5050 })
+		if n := snapshots(b); n != 1 {
+			t.Errorf("%d scans", n)
+		}
+	})
 }

@@ -6,8 +6,9 @@ package broker
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"retainscope/inventory"
 )
 
 const (
@@ -15,6 +16,10 @@ const (
 	stillTime = 5 * time.Second
 	// probeCopies in a second are worth a PINGREQ that tells how many stand in line before its answer.
 	probeCopies = 200
+	// probeTime is how often a PINGREQ is sent while a scan or a question waits for the broker.
+	probeTime = 3 * time.Second
+	// muteTime without an answer and without a byte is when the broker is said not to answer.
+	muteTime = 5 * time.Second
 )
 
 // liveLapse watches the live connection for them. Only attend uses it.
@@ -25,17 +30,20 @@ type liveLapse struct {
 	last    Stats
 	asleep  time.Duration
 	flood   bool
-	probed  bool // a PINGREQ of ours is on its way
-	probe   Stats
-	answers atomic.Int64
-	heard   int64
+	mute    time.Time // since when the broker has not answered; zero where it does
+	// waiting is closed by the answer to the PINGREQ that is on its way, nil when none is; atAnswer is set before.
+	waiting  chan struct{}
+	atAnswer Stats
+	asked    time.Time
+	before   Stats // at the look before the PINGREQ
 }
 
 // rest ends a look: what follows until the next one is not our own work.
 func (l *liveLapse) rest() { l.looked = time.Now() }
 
-// look takes in what happened since the last look, about a second ago.
-func (l *liveLapse) look(ctx context.Context) {
+// look takes in what happened since the last look, about a second ago. hopes says that an answer of the broker is
+// waited for somewhere.
+func (l *liveLapse) look(ctx context.Context, hopes bool) {
 	now := time.Now()
 	if !l.looked.IsZero() {
 		// The monotonic clock stands while the machine sleeps; the other one does not.
@@ -45,23 +53,41 @@ func (l *liveLapse) look(ctx context.Context) {
 		}
 	}
 	s := l.conn.Stats()
-	if n := l.answers.Load(); n != l.heard {
-		l.heard, l.probed = n, false
-	} else if l.probed && beyondSafe(l.probe, s) {
-		l.flood, l.probed = true, false
-	}
 	if beyondSafe(l.last, s) {
 		l.flood = true
 	}
-	if s.Publications-l.last.Publications >= probeCopies && !l.probed {
-		l.probed, l.probe = true, s
-		l.helpers.Go(func() {
-			if l.conn.Fence(ctx) == nil {
-				l.answers.Add(1)
-			}
-		})
+	select {
+	case <-l.waiting:
+		l.flood = l.flood || beyondSafe(l.before, l.atAnswer)
+		l.waiting, l.mute = nil, time.Time{}
+	default:
+	}
+	switch {
+	case l.waiting == nil && (s.Publications-l.last.Publications >= probeCopies || hopes && now.Sub(l.asked) >= probeTime):
+		l.before, l.asked = l.last, now
+		l.probe(ctx)
+	case l.waiting != nil && now.Sub(latest(l.asked, s.LastByte)) >= muteTime && l.mute.IsZero():
+		l.mute = latest(l.asked, s.LastByte)
+	case l.waiting != nil && beyondSafe(l.before, s):
+		l.flood = true
+	case l.waiting != nil && now.Sub(l.asked) >= 2*muteTime:
+		// The answer itself may have been dropped: that to another PINGREQ stands for it.
+		l.asked = now
+		l.helpers.Go(func() { _ = l.conn.Fence(ctx) })
 	}
 	l.last = s
+}
+
+// probe sends a PINGREQ whose answer look will find.
+func (l *liveLapse) probe(ctx context.Context) {
+	answered := make(chan struct{})
+	l.waiting = answered
+	l.helpers.Go(func() {
+		if l.conn.Fence(ctx) == nil {
+			l.atAnswer = l.conn.Stats()
+			close(answered)
+		}
+	})
 }
 
 // beyondSafe reports whether more came between two looks than any broker was seen to queue without a loss.
@@ -81,11 +107,37 @@ func (w *Watcher) noteLapses(l *liveLapse) (doubt bool) {
 	}
 	if l.flood {
 		l.flood = false
-		// A broker that counts what it drops says it itself.
-		if !w.sys.alive() || !w.sys.read().countsDrops() {
-			doubt = doubt || !e.since.flood
-			e.since.flood = true
+		// A broker that counts what it drops tells with its next figures; nothing has to be asked for before.
+		waits := w.sys.alive() && w.sys.read().countsDrops()
+		doubt = doubt || !e.since.flood && !waits
+		if !e.since.flood {
+			e.since.flood, e.since.figures = true, waits
+			w.republish(e)
 		}
 	}
+	if e.since.figures && !w.sys.alive() {
+		e.since.figures, doubt = false, true
+	}
+	if e.since.mute != l.mute {
+		e.since.mute = l.mute
+		w.republish(e)
+	}
 	return doubt
+}
+
+// noteMute has the state of the connection say that the broker does not answer, or that it does again.
+func (w *Watcher) noteMute(since time.Time) {
+	text := ""
+	if !since.IsZero() {
+		text = "no answer since " + since.Format("15:04:05")
+	}
+	w.mu.Lock()
+	changed := w.link.State == inventory.Watching && w.link.Err != text
+	if changed {
+		w.link.Err = text
+	}
+	w.mu.Unlock()
+	if changed {
+		w.signal()
+	}
 }

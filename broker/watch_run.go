@@ -236,7 +236,8 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 				start()
 			}
 		case <-second.C:
-			lapse.look(ctx)
+			lapse.look(ctx, running || w.questions.Load() > 0)
+			w.noteMute(lapse.mute)
 			if !running {
 				doubt := w.followFigures(ctx)
 				if w.noteLapses(&lapse) || doubt {
