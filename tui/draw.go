@@ -46,6 +46,8 @@ func (m *model) drawBody() {
 	case m.dialog != nil:
 		lines := m.dialog.lines(m)
 		m.drawLines(lines, m.dialog.top(m.lay.body))
+	case m.screen == leftBehind:
+		m.drawLeft()
 	case m.screen != topics:
 		m.page.build(m)
 		m.page.draw(p, l.body)
@@ -193,6 +195,11 @@ func (m *model) footer() []fact {
 		if m.lay.w < 60 {
 			all[len(all)-1].text = "enter"
 		}
+	case inLeft:
+		all = append(all, fact{text: p.g.updown + " move", rank: 8})
+		if !m.left.prefixes {
+			all = append(all, fact{text: p.g.leftright + " fold", rank: 7})
+		}
 	default:
 		all = append(all, fact{text: p.g.updown + " scroll", rank: 8})
 	}
@@ -204,7 +211,7 @@ func (m *model) footer() []fact {
 		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here == inPage && c.shows == m.screen || c.short == "p pause" && !m.paused.IsZero() {
+		if here&(inPage|inLeft) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -225,6 +232,9 @@ func (m *model) footer() []fact {
 // place says where the cursor is in what.
 func (m *model) place() string {
 	l := &m.list
+	if m.screen == leftBehind && len(m.left.rows) > 0 {
+		return "line " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
+	}
 	if m.screen != topics || l.l == nil {
 		return ""
 	}

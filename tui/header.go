@@ -109,6 +109,12 @@ func (m *model) drawCounts() {
 	if m.sum.Due > 0 {
 		all = append(all, fact{text: number(m.sum.Due) + " due", style: p.pal.warn, rank: 7})
 	}
+	if m.sum.Left > 0 {
+		all = append(all, fact{text: number(m.sum.Left) + " look left behind", short: number(m.sum.Left) + " left behind", style: p.pal.warn, rank: 8})
+	}
+	if m.sum.Hazards > 0 {
+		all = append(all, fact{text: counted(m.sum.Hazards, "hazard"), style: p.pal.bad, rank: 8})
+	}
 	if m.sum.Findings > 0 {
 		all = append(all, fact{text: number(m.sum.Findings) + " worth a look (!)", short: number(m.sum.Findings) + " !", style: p.pal.warn, rank: 3})
 	}
@@ -297,7 +303,7 @@ func (m *model) drawShortCounts() {
 	}
 	if alarm := m.alarm(); alarm != "" {
 		b := m.news.losses[len(m.news.losses)-1]
-		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (3)", style: p.pal.bad, rank: 11}}, all...)
+		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (" + m.keyOf(eventsPage) + ")", style: p.pal.bad, rank: 11}}, all...)
 	}
 	p.facts(all, m.lay.w-2, 3, p.g.dot)
 }

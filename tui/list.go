@@ -37,6 +37,7 @@ type list struct {
 	first    bool               // the next listing begins at its first row
 	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
 	home     []byte             // the topic or level under the cursor when the filter line was opened
+	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
 	at       []byte             // its topic or level, to find it again in another listing
 }
 
@@ -113,6 +114,10 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		}
 	}
 	l.l = made
+	if l.goal != nil {
+		l.at, l.goal, l.seek = append(l.at[:0], l.goal...), nil, false
+		l.first, l.line = false, max(m.lay.lines/2-1, 0)
+	}
 	if l.seek {
 		l.seek = false
 		m.goHome(made)
