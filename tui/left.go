@@ -26,6 +26,8 @@ type leftPage struct {
 	allShut  bool // groups are closed unless named in except
 	except   map[string]bool
 	rows     []leftRow
+	built    leftBuilt // what rows were made of
+	news     int       // moves when groups came, or were opened or closed
 	cur, top int
 	at       string // what the cursor is on, to find it again
 }
@@ -38,6 +40,12 @@ type leftRow struct {
 	label  string
 	member *Member
 	prefix *Prefix
+}
+
+// leftBuilt tells whether rows have to be made again: a group may have thousands.
+type leftBuilt struct {
+	news, width, order, byPrefix int
+	prefixes                     bool
 }
 
 type leftMsg struct {
@@ -77,6 +85,7 @@ func (m *model) gatherLeft() tea.Cmd {
 func (m *model) tookLeft(msg leftMsg) {
 	l := &m.left
 	l.data, l.took, l.have, l.pending, l.ended = msg.data, msg.took, true, false, m.o.Now()
+	l.news++
 }
 
 func (g *Group) key() string { return g.Convention + "\x00" + g.Owner + "\x00" + g.Device }
@@ -91,10 +100,26 @@ func (l *leftPage) setOpen(key string, open bool) {
 		l.except = map[string]bool{}
 	}
 	l.except[key] = !l.except[key]
+	l.news++
 }
 
 // buildLeft makes the rows, and brings the cursor back to what it was on.
 func (m *model) buildLeft() {
+	l := &m.left
+	now := leftBuilt{l.news, m.lay.w, l.order, l.byPrefix, l.prefixes}
+	if now != l.built {
+		l.built = now
+		m.makeLeft()
+	}
+	if r, ok := l.row(); !ok || r.key != l.at {
+		if i := slices.IndexFunc(l.rows, func(r leftRow) bool { return r.key == l.at }); i >= 0 {
+			l.cur = i
+		}
+	}
+	l.clamp(m.leftLines())
+}
+
+func (m *model) makeLeft() {
 	l := &m.left
 	l.rows = l.rows[:0]
 	if l.prefixes {
@@ -106,10 +131,6 @@ func (m *model) buildLeft() {
 			l.addGroup(m, g)
 		}
 	}
-	if i := slices.IndexFunc(l.rows, func(r leftRow) bool { return r.key == l.at }); i >= 0 && l.at != "" {
-		l.cur = i
-	}
-	l.clamp(m.leftLines())
 }
 
 func (l *leftPage) addGroup(m *model, g *Group) {
@@ -240,6 +261,7 @@ func (m *model) foldAllLeft(open bool) tea.Cmd {
 		l.at = "g" + r.group.key()
 	}
 	l.allShut, l.except = !open, nil
+	l.news++
 	return nil
 }
 
