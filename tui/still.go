@@ -94,6 +94,7 @@ func (m *model) keep() stillness {
 		last = rows[len(rows)-1].Pos
 	}
 	s := stillness{at: len(above) + l.line, first: -1, total: l.l.Len()}
+	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
 	if m.o.Readings != nil {
 		said := make(map[string]wording, len(s.rows))
 		for i := range s.rows {
@@ -107,7 +108,6 @@ func (m *model) keep() stillness {
 	if i := l.l.Index(l.cur); i >= 0 {
 		s.first = max(0, i-s.at)
 	}
-	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
 	return s
 }
 
