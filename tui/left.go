@@ -70,7 +70,7 @@ func (l *leftPage) stale(m *model, now time.Time) bool {
 // gatherLeft has the groups gathered where that is due, off the goroutine that hears keys.
 func (m *model) gatherLeft() tea.Cmd {
 	l := &m.left
-	if !l.stale(m, m.o.Now()) {
+	if !m.paused.IsZero() || !l.stale(m, m.o.Now()) {
 		return nil
 	}
 	l.pending, l.version = true, m.sum.Version

@@ -11,12 +11,12 @@ func TestTheOrderWasInvisibleOnceAFilterWasSet(t *testing.T) {
 	s.types("/is:never")
 	s.wants("by expiry", "/ is:never", "EXPIRY↑")
 	s.keys("enter", "S")
-	s.wants("EXPIRY↓") // the tabs leave no room for the words here; the column says it
-	for _, want := range []string{"SIZE↓", "SEEN LIVE↓", "RECEIVED↓"} {
+	s.wants("by expiry↓", "EXPIRY↓")
+	for _, want := range []string{"by size↓", "by live↓", "by received↓"} {
 		s.keys("s")
 		s.wants(want)
 	}
-	s.wants("4s ago")
+	s.wants("RECEIVED↓", "4s ago")
 	s.tick(time.Second)
 	s.wants("5s ago")
 	s.keys("t")

@@ -111,6 +111,9 @@ func (m *model) reading(s *inventory.Slot, now int64) (string, tone) {
 	if m.o.Readings == nil {
 		return text, t
 	}
+	if then, ok := m.still.said[string(s.Topic)]; ok {
+		return then.text, then.tone
+	}
 	p, ok := m.o.Readings.Phrase(s.Topic, now)
 	switch {
 	case !ok:

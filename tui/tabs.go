@@ -2,6 +2,7 @@ package tui
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"retainscope/inventory"
 )
@@ -50,8 +51,8 @@ func (m *model) drawFilter() {
 	if f.active || f.set() {
 		right := p.right
 		how := m.shortOrder()
-		if how != "" && p.left() >= len(how)+leastFilter {
-			p.right -= len(how) + 2
+		if how != "" && p.left() >= utf8.RuneCountInString(how)+leastFilter {
+			p.right -= utf8.RuneCountInString(how) + 2
 		} else {
 			how = ""
 		}
@@ -76,7 +77,7 @@ func (m *model) drawFilter() {
 }
 
 // leastFilter is how many cells the text of the filter keeps beside the order of the list.
-const leastFilter = 24
+const leastFilter = 21
 
 // shortOrder says in few words how a flat list is ordered; "" = by topic, or it is a tree.
 func (m *model) shortOrder() string {
@@ -85,7 +86,7 @@ func (m *model) shortOrder() string {
 	case l.Tree || l.Sort == inventory.ByTopic && !l.Desc:
 		return ""
 	case l.Desc:
-		return "by " + l.Sort.String() + ", turned"
+		return "by " + l.Sort.String() + m.pen.g.falling
 	}
 	return "by " + l.Sort.String()
 }

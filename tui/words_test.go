@@ -31,7 +31,7 @@ func TestTheWordsOfTheColumnsWereWrittenTwice(t *testing.T) {
 		if got := Expires(slot, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if Reason(slot, s.m.now) == "" {
+		if ExpiryReason(slot, s.m.now) == "" {
 			t.Errorf("%q has no reason", want)
 		}
 	}
