@@ -69,3 +69,4 @@ complete: ## what arrives under mosquitto's default limits, ten runs of each; by
 	$(GO) build -o .bin/bench ./bench
 	.bin/bench -scenario complete -sizes 100000 -payload 300 -rounds 10
 	.bin/bench -scenario complete -sizes 1000000 -rounds 10
+	$(GO) test -tags hand -count=1 -run Hand -v -timeout 1h ./broker

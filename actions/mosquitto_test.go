@@ -17,15 +17,15 @@ import (
 	"retainscope/testbroker"
 )
 
-// real is a desk on a real mosquitto: operator may do everything, reader only read, writer only write.
-type real struct {
+// realDesk is a desk on a real mosquitto: operator may do everything, reader only read, writer only write.
+type realDesk struct {
 	t       *testing.T
 	all     *wire
 	desk    *Desk
 	clearer *Clearer
 }
 
-func newReal(t *testing.T) *real {
+func newReal(t *testing.T) *realDesk {
 	t.Helper()
 	dir := t.TempDir()
 	passwords := filepath.Join(dir, "passwords")
@@ -46,7 +46,7 @@ func newReal(t *testing.T) *real {
 		t.Fatalf("mosquitto_passwd: %v %s", err, out)
 	}
 	b := testbroker.Start(t, testbroker.Config{NoAnonymous: true, Lines: []string{"password_file " + passwords, "acl_file " + acl, "allow_anonymous false"}})
-	r := &real{t: t, all: &wire{addr: fmt.Sprintf("127.0.0.1:%d", b.Port), user: "operator", secret: "o"}}
+	r := &realDesk{t: t, all: &wire{addr: fmt.Sprintf("127.0.0.1:%d", b.Port), user: "operator", secret: "o"}}
 	store, err := OpenDir(filepath.Join(dir, "desk"))
 	if err != nil {
 		t.Fatal(err)
@@ -62,18 +62,18 @@ func newReal(t *testing.T) *real {
 	return r
 }
 
-func (r *real) as(user, secret string) *wire {
+func (r *realDesk) as(user, secret string) *wire {
 	return &wire{addr: r.all.addr, user: user, secret: secret}
 }
 
-func (r *real) put(p inventory.Publication) {
+func (r *realDesk) put(p inventory.Publication) {
 	r.t.Helper()
 	if err := r.all.put(r.t.Context(), p); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func (r *real) approve(m *Manifest, topic, fingerprint string) {
+func (r *realDesk) approve(m *Manifest, topic, fingerprint string) {
 	r.t.Helper()
 	e := Entry{Topic: []byte(topic), Owner: "device07", Purpose: "state", Fingerprint: fingerprint, Writers: []Writer{silent}}
 	if err := m.Approve(e, Protection{}, Person{Login: "kim"}, noon); err != nil {
@@ -85,7 +85,7 @@ func (r *real) approve(m *Manifest, topic, fingerprint string) {
 }
 
 // holds returns the whole store but the broker's own topics, expiry left out.
-func (r *real) holds() []string {
+func (r *realDesk) holds() []string {
 	r.t.Helper()
 	o, err := r.all.Observe(r.t.Context(), Question{Filters: [][]byte{[]byte("#")}, Quiet: 250 * time.Millisecond})
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *real) holds() []string {
 	return all
 }
 
-func (r *real) clear(topic string) Operation {
+func (r *realDesk) clear(topic string) Operation {
 	r.t.Helper()
 	op, err := r.clearer.Clear(context.Background(), Request{Topic: []byte(topic)})
 	if err != nil {
@@ -165,42 +165,42 @@ func TestOnMosquittoVerdicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		set  func(*real)
+		set  func(*realDesk)
 		want Verdict
 		says string
 		sent int
 	}{
-		{"the login may not publish", func(r *real) { r.clearer.Sender = r.as("reader", "r") }, Refused, "0x87 not authorized", 0},
-		{"the observer may not read", func(r *real) { r.clearer.Observer = r.as("writer", "w") }, Vanished, "this login may not read it", 0},
-		{"the value is another one", func(r *real) { r.put(retained(own, "new")) }, Changed, "not hold the value", 0},
-		{"it is not there", func(r *real) { r.put(retained(own, "")) }, Vanished, "not observed", 0},
-		{"a writer republishes it", func(r *real) {
+		{"the login may not publish", func(r *realDesk) { r.clearer.Sender = r.as("reader", "r") }, Refused, "0x87 not authorized", 0},
+		{"the observer may not read", func(r *realDesk) { r.clearer.Observer = r.as("writer", "w") }, Vanished, "this login may not read it", 0},
+		{"the value is another one", func(r *realDesk) { r.put(retained(own, "new")) }, Changed, "not hold the value", 0},
+		{"it is not there", func(r *realDesk) { r.put(retained(own, "")) }, Vanished, "not observed", 0},
+		{"a writer republishes it", func(r *realDesk) {
 			r.clearer.Progress = func(p Progress) {
 				if p.Step == StepSent {
 					r.put(retained(own, ownPayload))
 				}
 			}
 		}, CameBack, "with the same value", 1},
-		{"a writer republishes something else", func(r *real) {
+		{"a writer republishes something else", func(r *realDesk) {
 			r.clearer.Progress = func(p Progress) {
 				if p.Step == StepSent {
 					r.put(retained(own, "null"))
 				}
 			}
 		}, CameBack, "with another value", 1},
-		{"a neighbour is cleared by somebody", func(r *real) {
+		{"a neighbour is cleared by somebody", func(r *realDesk) {
 			r.clearer.Progress = func(p Progress) {
 				if p.Step == StepSent {
 					r.put(retained(ownToo, ""))
 				}
 			}
 		}, ClearedVerified, "1 cleared by someone", 1},
-		{"no right for one neighbour", func(r *real) {
+		{"no right for one neighbour", func(r *realDesk) {
 			r.put(retained("lab/retire/device07/secret", "x"))
 			r.clearer.Observer = r.as("half", "h")
 		}, ClearedVerified, "of 3 controls 3 intact", 1},
-		{"a wrong password", func(r *real) { r.clearer.Observer = r.as("reader", "no") }, NotSent, "observer failed", 0},
-		{"no right and a wrong password for the sender", func(r *real) { r.clearer.Sender = r.as("operator", "no") }, NotSent, "not connected", 0},
+		{"a wrong password", func(r *realDesk) { r.clearer.Observer = r.as("reader", "no") }, NotSent, "observer failed", 0},
+		{"no right and a wrong password for the sender", func(r *realDesk) { r.clearer.Sender = r.as("operator", "no") }, NotSent, "not connected", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func account(start time.Time, got int, note string) error {
 // start of the scan to the last message, its CPU from the start of the process to its end.
 func childProgram(ctx context.Context, addr string, want int) error {
 	inv := inventory.New(inventory.Options{})
-	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Quiet: 200 * time.Millisecond, Once: true}, inv)
+	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Slices: true, Once: true}, inv)
 	if err != nil {
 		return err
 	}

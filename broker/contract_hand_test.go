@@ -1,3 +1,5 @@
+//go:build hand
+
 package broker
 
 import (
@@ -13,13 +15,11 @@ import (
 )
 
 // TestHandLargeStores fills a default mosquitto with 100 000 topics of 400 bytes, 40 MB, in three layouts and scans each
-// RETAINSCOPE_HAND times. It takes minutes and is run by hand:
-//
-//	RETAINSCOPE_HAND=10 go test ./broker -run Hand -v -timeout 1h
+// ten times, or RETAINSCOPE_RUNS times. It takes minutes and is run by hand: make complete.
 func TestHandLargeStores(t *testing.T) {
-	runs, _ := strconv.Atoi(os.Getenv("RETAINSCOPE_HAND"))
-	if runs == 0 {
-		t.Skip("set RETAINSCOPE_HAND to a number of runs")
+	runs := 10
+	if n, err := strconv.Atoi(os.Getenv("RETAINSCOPE_RUNS")); err == nil {
+		runs = n
 	}
 	layouts := []struct {
 		name  string

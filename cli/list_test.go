@@ -533,7 +533,7 @@ func TestTheLogHoldsNoPayloadsAndNoPassword(t *testing.T) {
 func TestTheExampleForJqPrintsNoNullForTheSummary(t *testing.T) {
 	tool, err := exec.LookPath("jq")
 	if err != nil {
-		t.Skip("jq is not installed")
+		testbroker.Missing(t, "jq is not installed: the example of the help is not tried")
 	}
 	o := run(t, nil, "list", "--help")
 	example := regexp.MustCompile(`jq -r '([^']+)'`).FindStringSubmatch(o.out)

@@ -56,7 +56,7 @@ func Path(t testing.TB) string {
 	return ""
 }
 
-// Missing skips the test with why, or fails it where the environment demands that every broker is there.
+// Missing skips the test with why, or fails it where the environment demands that every broker and tool is there.
 func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(Require) != "" {
