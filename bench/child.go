@@ -37,11 +37,13 @@ func child(ctx context.Context, kind string, args []string) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
 	defer cancel()
 	switch kind {
 	case "live":
 		return childLive(ctx, addr, limit-time.Second)
+	case "soak":
+		return childSoak(ctx, addr, limit-time.Second)
 	case "retainscope":
 		return childProgram(ctx, addr, want)
 	case "ingest":

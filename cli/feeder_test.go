@@ -322,3 +322,36 @@ func TestAnOwnerThatStaysAwayIsMarkedAgain(t *testing.T) {
 	link = inventory.Link{State: inventory.Lost, Since: start.Add(2 * time.Hour)}
 	marked(start.Add(99*time.Hour), true, "nobody watches")
 }
+
+// TestAStateThatIsOnlyHeardIsNotDangling: what nobody retains is heard on the wire alone, and that must reach the readings.
+func TestAStateThatIsOnlyHeardIsNotDangling(t *testing.T) {
+	inv := inventory.New(inventory.Options{})
+	reader, err := readings.New(readings.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 11, 30, 6, 0, 0, 0, time.UTC)
+	const config = "homeassistant/sensor/passing/config"
+	inv.Apply([]inventory.Publication{{Topic: []byte(config), Payload: []byte(`{"name":"p","unique_id":"p1","state_topic":"radio/passing/state","device":{"identifiers":["p"]}}`),
+		Interval: expiry.None(), Retain: true, Origin: inventory.Replay, ReceivedAt: start.UnixMilli()}})
+	f := newFeeder(inv, reader)
+	link := inventory.Link{State: inventory.Watching, Since: start}
+	left := func(at time.Time) bool {
+		t.Helper()
+		if err := f.catchUp(t.Context(), link, at); err != nil {
+			t.Fatal(err)
+		}
+		return inv.Counts().Left == 1
+	}
+	if left(start) {
+		t.Fatal("it is called left behind before anybody watched")
+	}
+	later := start.Add(48 * time.Hour)
+	if !left(later) {
+		t.Fatal("days of silence say nothing")
+	}
+	inv.Apply([]inventory.Publication{{Topic: []byte("radio/passing/state"), Payload: []byte("1"), Origin: inventory.Live, ReceivedAt: later.UnixMilli()}})
+	if left(later.Add(time.Second)) {
+		t.Fatal("it was heard, and still nothing is said to stand behind it")
+	}
+}

@@ -61,7 +61,9 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		return failed(ctx, r.withHint(err))
 	}
 	defer leave(ctx, w)
+	var seen tui.Readings
 	if reader != nil {
+		seen = newEvidence(reader)
 		feeding, stop := context.WithCancel(ctx)
 		_, wait := startFeeder(feeding, inv, reader, w.Scanned(), func() inventory.Link { link, _ := w.Status(); return link })
 		defer wait()
@@ -70,6 +72,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	err = tui.Run(ctx, tui.Options{
 		Inventory: inv,
 		Source:    w,
+		Readings:  seen,
 		Refresh:   r.Screen.Refresh,
 		ASCII:     p.ascii(r),
 		Now:       time.Now,

@@ -19,6 +19,29 @@ const (
 	leaveAlternate = "\x1b[?1049l"
 )
 
+// TestLeftBehindOnATerminal shows the whole way from the broker to the screen of what looks left behind.
+func TestLeftBehindOnATerminal(t *testing.T) {
+	t.Parallel()
+	s := open(t, 120, 40, nil, "demo")
+	s.until("what looks left behind in the header", func(v string) bool { return strings.Contains(v, "look left behind") })
+	s.press("2")
+	s.until("the groups, hazards first", func(v string) bool {
+		return strings.Contains(v, "would go") && strings.Contains(v, "hazard: retained command")
+	})
+	s.press("b")
+	s.until("the first levels", func(v string) bool { return strings.Contains(v, "with expiry") && strings.Contains(v, "homeassistant") })
+	s.press("1")
+	s.press("/")
+	s.press("is:left owner:caldates birthday/state\r")
+	s.until("one topic", func(v string) bool { return strings.Contains(v, "left: not named") })
+	s.press("G")
+	s.until("the reading of the birthday calendar", func(v string) bool {
+		return strings.Contains(v, "unknown-name") && strings.Contains(v, "guessed by")
+	})
+	s.press("q")
+	s.left()
+}
+
 // left checks that the program ended well and gave the terminal back.
 func (s *terminal) left() {
 	s.t.Helper()

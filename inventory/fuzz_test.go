@@ -90,8 +90,8 @@ func play(t *testing.T, data []byte, topics []string) {
 			compare(t, inv, m, tree, flat, false)
 		case 15:
 			tree.Rows(tree.First(), 4, nil) // so that orders exist and must be kept
-			set, clear := Flags(arg&3)*FlagLeft, Flags(arg>>2&3)*FlagLeft|FlagNever
-			if got, want := inv.Mark([]byte(topic), set, clear), m.mark(topic, set, clear&^FlagNever); got != want {
+			set, unset := Flags(arg&3)*FlagLeft, Flags(arg>>2&3)*FlagLeft|FlagNever
+			if got, want := inv.Mark([]byte(topic), set, unset), m.mark(topic, set, unset&^FlagNever); got != want {
 				t.Fatalf("Mark(%q) = %v, want %v", topic, got, want)
 			}
 			if arg&0x40 != 0 {

@@ -22,7 +22,7 @@ func (inv *Inventory) SetJudge(j Judge) {
 // Mark sets and clears FlagLeft and FlagHazard of the slot of a topic, and returns false when none is held. Other flags
 // are left as they are. It moves Counts.Version also where the flags stay: whoever calls it found something else than
 // before. A slot that goes loses its marks.
-func (inv *Inventory) Mark(topic []byte, set, clear Flags) bool {
+func (inv *Inventory) Mark(topic []byte, set, unset Flags) bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	id, ok := inv.lookupTopic(topic)
@@ -30,7 +30,7 @@ func (inv *Inventory) Mark(topic []byte, set, clear Flags) bool {
 		return false
 	}
 	rec := inv.records.at(id)
-	inv.reflag(rec, rec.flags&^(clear&marks)|set&marks)
+	inv.reflag(rec, rec.flags&^(unset&marks)|set&marks)
 	inv.version++
 	return true
 }

@@ -163,10 +163,10 @@ func (m *model) drop(topic string) bool {
 	return true
 }
 
-func (m *model) mark(topic string, set, clear Flags) bool {
+func (m *model) mark(topic string, set, unset Flags) bool {
 	s := m.slots[topic]
 	if s != nil {
-		s.flags = s.flags&^clear | set
+		s.flags = s.flags&^unset | set
 	}
 	return s != nil
 }

@@ -18,8 +18,10 @@ type Group struct {
 	Strength Strength
 	Kinds    []Kind   // what was found, strongest first
 	Reasons  []string // one sentence for each of Kinds
-	Members  []Member // config first, then announcements, states, availability, attributes
-	Go       int      // members that look left behind: as many topics would go
+	// Strengths are those of Reasons.
+	Strengths []Strength
+	Members   []Member // config first, then announcements, states, availability, attributes
+	Go        int      // members that look left behind: as many topics would go
 	// Silent is how long no member was seen live while somebody watched; 0 before anybody did.
 	Silent time.Duration
 }
@@ -99,6 +101,7 @@ func (r *Reader) addReasons(g *Group, v *verdict, h *held, now int64) {
 			g.Strength = max(g.Strength, s)
 			if !slices.Contains(g.Kinds, n.kind) {
 				g.Kinds = append(g.Kinds, n.kind)
+				g.Strengths = append(g.Strengths, s)
 				g.Reasons = append(g.Reasons, r.reason(v, n, h, now))
 			}
 		}

@@ -57,6 +57,8 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 // move moves the cursor of the list, or scrolls what is shown.
 func (m *model) move(rows int) tea.Cmd {
 	switch m.scope() {
+	case inLeft:
+		m.moveLeft(rows)
 	case inPage:
 		m.page.scroll += rows
 		m.page.clamp(m.lay.body)
@@ -76,6 +78,9 @@ func (m *model) jump(last bool) tea.Cmd {
 		to = math.MaxInt32 // further than any page; clamped at once
 	}
 	switch m.scope() {
+	case inLeft:
+		m.left.cur = min(to, len(m.left.rows))
+		m.left.clamp(m.leftLines())
 	case inPage:
 		m.page.scroll = to
 		m.page.clamp(m.lay.body)
@@ -91,8 +96,11 @@ func (m *model) jump(last bool) tea.Cmd {
 // screenful is how far a page key goes: one line less than is seen.
 func (m *model) screenful() int {
 	n := m.lay.body
-	if m.scope() == inList {
+	switch m.scope() {
+	case inList:
 		n = m.lay.lines
+	case inLeft:
+		n = m.leftLines()
 	}
 	return max(1, n-1)
 }

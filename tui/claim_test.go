@@ -99,6 +99,10 @@ func TestAFullBarStoodWhileTheScanWentOn(t *testing.T) {
 	s := newStage(t, src, house(t), 80, 24, nil)
 	s.wants("Scanning 328 of 328: checking that nothing more comes")
 	s.lacks("█")
+	src.link.ScanDone = 330
+	s.send(changedMsg{})
+	s.tick(time.Second)
+	s.wants("Scanning 330: checking that nothing more comes")
 }
 
 func TestAnEmptyResultContradictedItself(t *testing.T) {

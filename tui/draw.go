@@ -46,6 +46,8 @@ func (m *model) drawBody() {
 	case m.dialog != nil:
 		lines := m.dialog.lines(m)
 		m.drawLines(lines, m.dialog.top(m.lay.body))
+	case m.screen == leftBehind:
+		m.drawLeft()
 	case m.screen != topics:
 		m.page.build(m)
 		m.page.draw(p, l.body)
@@ -193,6 +195,11 @@ func (m *model) footer() []fact {
 		if m.lay.w < 60 {
 			all[len(all)-1].text = "enter"
 		}
+	case inLeft:
+		all = append(all, fact{text: p.g.updown + " move", rank: 8})
+		if !m.left.prefixes {
+			all = append(all, fact{text: p.g.leftright + " fold", rank: 7})
+		}
 	default:
 		all = append(all, fact{text: p.g.updown + " scroll", rank: 8})
 	}
@@ -204,7 +211,7 @@ func (m *model) footer() []fact {
 		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here == inPage && c.shows == m.screen || c.short == "p pause" && !m.paused.IsZero() {
+		if here&(inPage|inLeft) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -225,6 +232,9 @@ func (m *model) footer() []fact {
 // place says where the cursor is in what.
 func (m *model) place() string {
 	l := &m.list
+	if m.screen == leftBehind && len(m.left.rows) > 0 {
+		return "line " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
+	}
 	if m.screen != topics || l.l == nil {
 		return ""
 	}
@@ -240,63 +250,4 @@ func (m *model) place() string {
 		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
 	return text
-}
-
-// said is what the last line but one has to say for a while: how a job goes, or a toast.
-func (m *model) said(now time.Time) (string, string) {
-	if m.job != nil {
-		return m.job.progress(), m.pen.pal.warn
-	}
-	if m.toast.text == "" || !now.Before(m.toast.until) {
-		m.toast.text = ""
-		if m.lay.tall && m.filter.err != "" {
-			// Beside the text of the filter it is cut before it says what works.
-			return asSentence(m.filter.err), m.pen.pal.warn
-		}
-		return "", ""
-	}
-	if m.toast.until.Before(m.changes) {
-		m.changes = m.toast.until
-	}
-	return m.toast.text, m.pen.pal.of(m.toast.tone)
-}
-
-// mostSaid is how many lines a toast may take.
-const mostSaid = 4
-
-// spreadSaid breaks what is said over as many lines as it needs, and takes them from the body. Of what is longer still
-// the end is kept: it holds the name of a file, or the reason of a failure.
-func (m *model) spreadSaid(now time.Time) {
-	m.spread = nil
-	said, _ := m.said(now)
-	width := m.lay.w - 2
-	if m.lay.tall {
-		width = m.lay.w - 5
-	}
-	if said == "" || m.lay.tiny || m.pen.m.width(said) <= width || m.filter.active && !m.lay.tall {
-		return
-	}
-	lines := wrapProse(m.pen.m, said, width)
-	if most := min(mostSaid, m.lay.lines-1); len(lines) > most {
-		end := lines[len(lines)-1]
-		lines = lines[:max(most, 1)]
-		lines[len(lines)-1] = m.pen.m.more() + end
-	}
-	m.spread = lines
-	m.lay.body -= len(lines) - 1
-	m.lay.lines -= len(lines) - 1
-}
-
-// toast is one sentence that goes by itself.
-type toast struct {
-	text  string
-	tone  tone
-	until time.Time
-}
-
-const toastFor = 6 * time.Second
-
-// tell shows a sentence for a while. The text must be printable.
-func (m *model) tell(t tone, text string) {
-	m.toast = toast{text: text, tone: t, until: m.o.Now().Add(toastFor)}
 }

@@ -65,7 +65,8 @@ func (m *model) writeBranch(w *writer, r *inventory.Row) {
 		style string
 	}{
 		{"topics", s.Topics, ""}, {"never expire", s.Never, w.p.pal.never}, {"expire", s.Expiring, w.p.pal.counting},
-		{"unknown", s.Unknown, ""}, {"due", s.Due, w.p.pal.warn}, {"worth a look", s.Findings, w.p.pal.warn},
+		{"unknown", s.Unknown, ""}, {"due", s.Due, w.p.pal.warn}, {"left behind", s.Left, w.p.pal.warn},
+		{"hazards", s.Hazards, w.p.pal.bad}, {"worth a look", s.Findings, w.p.pal.warn},
 	} {
 		if f.n > 0 || f.label == "topics" {
 			w.item(f.label, factWidth, f.style, number(f.n))
@@ -101,6 +102,7 @@ func (m *model) writeFacts(w *writer) {
 	}
 	w.item("stored QoS", factWidth, "", qos)
 	m.writeFlags(w, s)
+	m.writeEvidence(w, s.Topic)
 }
 
 // writeExpiry says what is known about the end of the copy.

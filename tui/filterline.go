@@ -16,12 +16,13 @@ import (
 const mostTyped = 1000
 
 type filterLine struct {
-	text   []rune
-	at     int // the place of the caret, counted in runes
-	active bool
-	filter *inventory.Filter // of the last text that could be read; nil = everything
-	err    string            // why the present text cannot be read
-	caret  int               // the column of the caret in the last frame
+	text    []rune
+	at      int // the place of the caret, counted in runes
+	active  bool
+	filter  *inventory.Filter      // of the last text that could be read; nil = everything
+	err     string                 // why the present text cannot be read
+	finding func(name string) bool // whether there is such a finding; nil = not known here
+	caret   int                    // the column of the caret in the last frame
 }
 
 func (f *filterLine) init(text string) {
@@ -47,6 +48,12 @@ func (f *filterLine) parse() bool {
 		return false
 	}
 	f.err = ""
+	for _, name := range made.Findings() {
+		if f.finding != nil && !f.finding(name) {
+			f.err = "there is no finding " + name
+			return false
+		}
+	}
 	changed := f.filter == nil || f.filter.String() != made.String()
 	f.filter = made
 	return changed

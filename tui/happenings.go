@@ -159,7 +159,18 @@ func (m *model) alarm() string {
 	if len(h.losses) == 0 || h.seen {
 		return ""
 	}
-	return "! " + m.lossWords(h.losses[len(h.losses)-1]) + " (3 shows them)"
+	return "! " + m.lossWords(h.losses[len(h.losses)-1]) + " (" + m.keyOf(eventsPage) + " shows them)"
+}
+
+// keyOf returns the key that goes to a screen.
+func (m *model) keyOf(s screen) string {
+	for i := range m.commands {
+		if c := &m.commands[i]; c.shows == s && c.short != "" {
+			names := c.keys.Keys()
+			return names[len(names)-1]
+		}
+	}
+	return "?"
 }
 
 func (m *model) lossWords(b burst) string {

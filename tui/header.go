@@ -109,6 +109,12 @@ func (m *model) drawCounts() {
 	if m.sum.Due > 0 {
 		all = append(all, fact{text: number(m.sum.Due) + " due", style: p.pal.warn, rank: 7})
 	}
+	if m.sum.Left > 0 {
+		all = append(all, fact{text: number(m.sum.Left) + " look left behind", short: number(m.sum.Left) + " left behind", style: p.pal.warn, rank: 8})
+	}
+	if m.sum.Hazards > 0 {
+		all = append(all, fact{text: counted(m.sum.Hazards, "hazard"), style: p.pal.bad, rank: 8})
+	}
 	if m.sum.Findings > 0 {
 		all = append(all, fact{text: number(m.sum.Findings) + " worth a look (!)", short: number(m.sum.Findings) + " !", style: p.pal.warn, rank: 3})
 	}
@@ -208,59 +214,6 @@ func (m *model) drawClaim() {
 	}
 }
 
-// drawProgress says how far the scan is: of the total where it is known, otherwise a count; never a share of an unknown
-// total.
-func (m *model) drawProgress() {
-	p := &m.pen
-	p.sayIn(p.pal.warn, "Scanning ")
-	full := m.link.ScanOf > 0 && m.link.ScanDone >= m.link.ScanOf
-	if m.link.ScanOf > 0 {
-		if m.lay.w >= 60 && !full {
-			p.say("[")
-			p.bar(float64(m.link.ScanDone)/float64(m.link.ScanOf), 10)
-			p.say("] ")
-		}
-		p.number(m.link.ScanDone)
-		p.say(" of ")
-		p.number(m.link.ScanOf)
-	} else {
-		p.number(m.link.ScanDone)
-		p.say(" so far")
-	}
-	rest := m.link.Progress
-	if rest == "" || rest == "scanning" {
-		rest = m.cov.Rule // what it waits for
-	}
-	if full {
-		// A full bar would stand for an end that nobody has seen yet.
-		rest = "checking that nothing more comes"
-		if p := m.link.Progress; p != "" && p != "scanning" {
-			rest = p
-		}
-	}
-	if rest != "" {
-		p.say(": ")
-		p.sentence(plainFirst(rest))
-	}
-}
-
-// bar draws share, 0 to 1, in w cells.
-func (p *pen) bar(share float64, w int) {
-	share = min(max(share, 0), 1)
-	steps := len(p.g.bar)
-	n := int(share*float64(w*steps) + 0.5)
-	for i := range w {
-		switch part := n - i*steps; {
-		case part >= steps:
-			p.say(p.g.bar[steps-1])
-		case part > 0:
-			p.say(p.g.bar[part-1])
-		default:
-			p.say(p.g.track)
-		}
-	}
-}
-
 // drawShortCounts is the second and last header line of a low screen.
 func (m *model) drawShortCounts() {
 	p := &m.pen
@@ -297,7 +250,7 @@ func (m *model) drawShortCounts() {
 	}
 	if alarm := m.alarm(); alarm != "" {
 		b := m.news.losses[len(m.news.losses)-1]
-		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (3)", style: p.pal.bad, rank: 11}}, all...)
+		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (" + m.keyOf(eventsPage) + ")", style: p.pal.bad, rank: 11}}, all...)
 	}
 	p.facts(all, m.lay.w-2, 3, p.g.dot)
 }

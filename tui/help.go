@@ -17,7 +17,7 @@ func (m *model) writeHelp(w *writer) {
 	for _, part := range []struct {
 		title string
 		where scope
-	}{{"In the list", inList}, {"In the detail pane", inDetail}, {"In coverage, events and this help", inPage}} {
+	}{{"In the list", inList}, {"In the detail pane", inDetail}, {"In what looks left behind", inLeft}, {"In coverage, events and this help", inPage}} {
 		if part.where != here {
 			continue
 		}
@@ -41,9 +41,11 @@ func (m *model) writeHelp(w *writer) {
 		{"kitchen", "the topic contains it"},
 		{"a/+/state", "an MQTT topic filter; also a/#"},
 		{"*temp*", "the whole topic, * stands for anything"},
-		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, marked (every row with a !)"},
+		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard, marked (every row with a !)"},
 		{"size>1k expiry<10m", "length (k is 1000, Ki is 1024) and remaining time (s, m, h, d, w)"},
 		{"payload:text", "the payload contains it"},
+		{"owner:NAME", "the owner's name contains it"},
+		{"finding:NAME", "such as dangling, renamed, owner-offline, retained-command; the pane names them"},
 		{"re:EXPR", "a regular expression on the topic"},
 		{"-word", "not that; \"two words\" keeps the space"},
 	} {
@@ -54,8 +56,8 @@ func (m *model) writeHelp(w *writer) {
 		{"EXPIRY", "never: no interval came with the copy. A countdown with a bar against the largest value seen. due: it reached zero here and the broker was not asked again yet. stopped: nobody watches. Brokers remove a copy up to one second early or two seconds late."},
 		{"SEEN LIVE", "the last publication that was not a replay. A replay is never activity. \"not in 2h\" means since watching began without a break."},
 		{"SIZE", "true length; \"cut\" or * when not all bytes are kept."},
-		{"READING", "what expiry alone tells. A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed."},
-		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, or a copy older than live traffic. is:marked lists them."},
+		{"READING", "whose the topic is and whether the owner says that it lives, else what expiry tells. \"left behind\" names evidence, never a proof; a retained \"online\" proves only that nobody published \"offline\". A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed."},
+		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, a copy older than live traffic, left behind, or a hazard: a message that does something by itself. is:marked lists them."},
 	} {
 		w.item(f[0], label, "", f[1])
 	}

@@ -16,10 +16,11 @@ const (
 	inList   scope = 1 << iota
 	inDetail       // the detail pane has the keys
 	inPage         // coverage, events, help
+	inLeft         // what looks left behind
 )
 
 const inTopics = inList | inDetail
-const inAll = inList | inDetail | inPage
+const inAll = inList | inDetail | inPage | inLeft
 
 // command is one row of the table.
 type command struct {
@@ -71,7 +72,14 @@ func commands() []command {
 		{keys: bind("close every branch", "-"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(false) }, moves: true},
 		{keys: bind("everything about the topic", "enter", "tab"), where: inList, off: (*model).noRow, do: func(m *model) tea.Cmd { m.focus = true; return nil }},
 		{keys: bind("back to the list", "esc", "tab", "enter", "left", "h"), short: "esc back", rank: 10, where: inDetail, do: func(m *model) tea.Cmd { m.focus = false; return nil }},
-		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage, do: func(m *model) tea.Cmd { return m.show(topics) }},
+		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage | inLeft, do: func(m *model) tea.Cmd { return m.show(topics) }},
+		{keys: bind("to the topic, among all topics; open or close a group", "enter", "tab"), short: "enter to topic", rank: 9, where: inLeft, off: (*model).noLeftRow, do: (*model).enterLeft, moves: true},
+		{keys: bind("close the group", "left", "h"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldLeft(false) }},
+		{keys: bind("open the group", "right", "l"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldLeft(true) }},
+		{keys: bind("open every group", "*"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldAllLeft(true) }},
+		{keys: bind("close every group", "-"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldAllLeft(false) }},
+		{keys: bind("first levels and their share with expiry, or the groups again", "b"), short: "b by prefix", rank: 8, where: inLeft, do: (*model).togglePrefixes},
+		{keys: bind("order: evidence, owner, silence, topics; or topics, share, began, fell back, name", "s"), short: "s sort", rank: 6, where: inLeft, off: (*model).noLeftRow, do: (*model).sortLeft},
 		{keys: bind("stop what runs, else clear the filter", "esc"), where: inList, off: func(m *model) string {
 			if m.job == nil && !m.filter.set() {
 				if m.link.Scanning {
@@ -96,8 +104,9 @@ func commands() []command {
 		{keys: bind("copy the topic to the clipboard (OSC 52)", "y"), short: "y copy", rank: 3, own: inDetail, where: inTopics, off: (*model).noRow, do: (*model).copyTopic},
 		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport, moves: true},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
-		{keys: bind("what this list may claim, and why", "c", "2"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
-		{keys: bind("what happened while we watched", "3"), short: "3 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
+		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(leftBehind) }, shows: leftBehind, moves: true},
+		{keys: bind("what this list may claim, and why", "c", "3"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
+		{keys: bind("what happened while we watched", "4"), short: "4 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
 		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan, moves: true},
 		{keys: bind("hold the picture still; watching goes on", "p"), short: "p pause", rank: 1, where: inAll, do: (*model).togglePause},
 		{keys: bind("this help", "?"), short: "? help", rank: 10, where: inAll, do: func(m *model) tea.Cmd { return m.show(helpPage) }, shows: helpPage},
@@ -121,6 +130,8 @@ func (m *model) command(msg tea.KeyPressMsg) *command {
 // scope returns where keys are heard now.
 func (m *model) scope() scope {
 	switch {
+	case m.screen == leftBehind:
+		return inLeft
 	case m.screen != topics:
 		return inPage
 	case m.focus:
@@ -136,6 +147,20 @@ func (m *model) noRow() string {
 		return "no row is under the cursor"
 	}
 	return ""
+}
+
+func (m *model) noLeftRow() string {
+	if len(m.left.rows) == 0 {
+		return "no row is under the cursor"
+	}
+	return ""
+}
+
+func (m *model) noGroup() string {
+	if m.left.prefixes {
+		return "the table of first levels has no groups; b shows them"
+	}
+	return m.noLeftRow()
 }
 
 func (m *model) noTopic() string {

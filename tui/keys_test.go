@@ -416,8 +416,10 @@ func TestSuspendAndRedrawWorkFromEverywhere(t *testing.T) {
 func TestTabsAndEscGoBack(t *testing.T) {
 	s := small(t)
 	s.keys("2")
-	s.wants("What this list may claim", "[2 Coverage]")
+	s.wants("[2 Left behind]", "Readings are switched off")
 	s.keys("3")
+	s.wants("What this list may claim", "[3 Coverage]")
+	s.keys("4")
 	s.wants("What happened while we watched")
 	s.keys("1")
 	s.wants("READING")

@@ -37,6 +37,7 @@ type list struct {
 	first    bool               // the next listing begins at its first row
 	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
 	home     []byte             // the topic or level under the cursor when the filter line was opened
+	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
 	at       []byte             // its topic or level, to find it again in another listing
 }
 
@@ -113,6 +114,10 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		}
 	}
 	l.l = made
+	if l.goal != nil {
+		l.at, l.goal, l.seek = append(l.at[:0], l.goal...), nil, false
+		l.first, l.line = false, max(m.lay.lines/2-1, 0)
+	}
 	if l.seek {
 		l.seek = false
 		m.goHome(made)
@@ -125,29 +130,6 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 		l.cur, l.line, l.first = made.First(), 0, false
 	}
 	return m.work()
-}
-
-// goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
-func (m *model) goHome(made *inventory.Listing) {
-	l := &m.list
-	if len(l.home) > 0 {
-		if l.spec.Tree {
-			reveal(made, l.home)
-		}
-		p := made.Find(l.home)
-		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) && (rows[0].Held || m.filter.filter == nil) {
-			l.cur = p
-			return
-		}
-	}
-	l.cur, l.line, l.first = made.First(), 0, false
-	const near = 16 // levels above a first hit that are passed over
-	for i, r := range made.Rows(l.cur, near, nil) {
-		if !r.Branch {
-			l.cur, l.line = r.Pos, i
-			return
-		}
-	}
 }
 
 // reveal opens the branches above topic.
@@ -254,40 +236,6 @@ func (m *model) window() {
 		l.cur = r.Pos
 		l.at = append(l.at[:0], r.Prefix...)
 	}
-}
-
-// moveCursor moves the cursor by rows.
-func (m *model) moveCursor(rows int) tea.Cmd {
-	l := &m.list
-	if l.l == nil {
-		return nil
-	}
-	if !m.paused.IsZero() {
-		m.moveStill(rows)
-		return nil
-	}
-	var moved int
-	l.cur, moved = l.l.Move(l.cur, rows)
-	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
-	return nil
-}
-
-// jumpCursor moves the cursor to an end.
-func (m *model) jumpCursor(last bool) tea.Cmd {
-	l := &m.list
-	if l.l == nil {
-		return nil
-	}
-	if !m.paused.IsZero() {
-		m.moveStill(map[bool]int{true: len(m.still.rows), false: -len(m.still.rows)}[last])
-		return nil
-	}
-	if last {
-		l.cur, l.line = l.l.Last(), max(m.lay.lines-1, 0)
-	} else {
-		l.cur, l.line = l.l.First(), 0
-	}
-	return nil
 }
 
 func (m *model) fold() tea.Cmd {

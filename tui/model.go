@@ -19,6 +19,7 @@ type screen uint8
 
 const (
 	topics screen = iota
+	leftBehind
 	coveragePage
 	eventsPage
 	helpPage
@@ -49,6 +50,7 @@ type model struct {
 	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
 	detail   detail
+	left     leftPage
 	page     page // coverage, events, help
 	dialog   *dialog
 	job      *job // an export or a question to the broker under way
@@ -98,6 +100,9 @@ func newModel(ctx context.Context, o Options) *model {
 		m.pen.pal = mono
 	}
 	m.list.spec.Tree = true
+	if o.Readings != nil {
+		m.filter.finding = o.Readings.Finding
+	}
 	m.filter.init(o.Filter)
 	m.now = o.Now()
 	return m
@@ -156,6 +161,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case laidMsg:
 		m.detail.laying = false
 		m.detail.body = msg.body
+	case leftMsg:
+		m.tookLeft(msg)
 	case askedMsg:
 		m.asked(msg)
 	case exportedMsg:
@@ -183,7 +190,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && m.changes.After(now) {
+	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && (held || !m.left.stale(m, now)) && m.changes.After(now) {
 		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
@@ -204,7 +211,7 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.news.hear(m.inv, sum.Topics)
 	}
 	if !held || look {
-		cmd = m.gather()
+		cmd = tea.Batch(m.gather(), m.gatherLeft())
 	}
 	m.draw(now)
 	return tea.Batch(cmd, m.countGhosts(now), m.listen(), m.schedule(m.next(now, moved)))

@@ -226,7 +226,7 @@ func TestAChangeOfValueDoesNotHideWhatSomebodyCleared(t *testing.T) {
 	}
 	s.tick(time.Second)
 	s.wants("cleared by someone: b")
-	s.keys("3")
+	s.keys("4")
 	s.wants("cleared by someone    b", "replaced ×2 000")
 }
 

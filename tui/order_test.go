@@ -11,8 +11,8 @@ func TestTheOrderWasInvisibleOnceAFilterWasSet(t *testing.T) {
 	s.types("/is:never")
 	s.wants("by expiry", "/ is:never", "EXPIRY↑")
 	s.keys("enter", "S")
-	s.wants("by expiry, turned", "EXPIRY↓")
-	for _, want := range []string{"by size, turned", "by live, turned", "by received, turned"} {
+	s.wants("by expiry↓", "EXPIRY↓")
+	for _, want := range []string{"by size↓", "by live↓", "by received↓"} {
 		s.keys("s")
 		s.wants(want)
 	}

@@ -67,7 +67,7 @@ const sizeNumber = 6
 
 // wantsLook are the flags that put a sign in front of a row: those that Counts.Findings counts.
 const wantsLook = inventory.FlagStillServed | inventory.FlagFell | inventory.FlagEmptyReplay | inventory.FlagLooksEmpty |
-	inventory.FlagOddName | inventory.FlagLiveDiffers
+	inventory.FlagOddName | inventory.FlagLiveDiffers | inventory.FlagLeft | inventory.FlagHazard
 
 func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 	p := &m.pen
@@ -172,7 +172,7 @@ func ordering(r *inventory.Row) bool { return r.Pending && r.Sub.Topics > largeL
 func (m *model) drawBranch(r *inventory.Row) {
 	p := &m.pen
 	s := &r.Sub
-	all := make([]fact, 0, 6)
+	all := make([]fact, 0, 8)
 	add := func(n int64, what, style string, rank int) {
 		if n > 0 {
 			all = append(all, fact{text: number(n) + " " + what, style: style, rank: rank})
@@ -182,6 +182,8 @@ func (m *model) drawBranch(r *inventory.Row) {
 	add(s.Expiring, "expire", p.pal.counting, 4)
 	add(s.Unknown, "unknown", "", 3)
 	add(s.Due, "due", p.pal.warn, 2)
+	add(s.Left, "left behind", p.pal.warn, 7)
+	add(s.Hazards, "hazard", p.pal.bad, 8)
 	add(s.Findings, "!", p.pal.warn, 1)
 	p.facts(all, p.left(), 2, "")
 }
@@ -213,13 +215,15 @@ func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 	}
 	if c.readingW > 0 {
 		p.to(c.reading)
-		text, t := phrase(s, now)
+		text, t := m.reading(s, now)
 		if len(text) > c.readingW && text == expiry.MissedTwo.String() {
 			text = "2 refreshes missed"
 		} else if len(text) > c.readingW && text == wordOlder {
 			text = wordOlderShort
 		}
-		p.sayIn(p.pal.of(t), text)
+		p.in(p.pal.of(t))
+		p.wire([]byte(inCells(text, c.readingW)), c.readingW, asText)
+		p.in("")
 	}
 }
 

@@ -21,6 +21,13 @@ type stillness struct {
 	at   int // the row of the cursor
 	// first is the number of the first kept row in the listing, -1 in a tree; total is how many topics were listed.
 	first, total int
+	said         map[string]wording // what READING said, where more than expiry speaks in it
+}
+
+// wording is a phrase and its tone.
+type wording struct {
+	text string
+	tone tone
 }
 
 // noStore is why a key that needs the store as it is now does nothing; "" = it works.
@@ -87,10 +94,20 @@ func (m *model) keep() stillness {
 		last = rows[len(rows)-1].Pos
 	}
 	s := stillness{at: len(above) + l.line, first: -1, total: l.l.Len()}
+	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
+	if m.o.Readings != nil {
+		said := make(map[string]wording, len(s.rows))
+		for i := range s.rows {
+			if r := &s.rows[i]; r.Held {
+				text, t := m.reading(&r.Slot, m.now.UnixMilli())
+				said[string(r.Slot.Topic)] = wording{text, t}
+			}
+		}
+		s.said = said
+	}
 	if i := l.l.Index(l.cur); i >= 0 {
 		s.first = max(0, i-s.at)
 	}
-	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
 	return s
 }
 

@@ -72,3 +72,19 @@ func TestKeysThatNeedTheStoreAreOffWhilePaused(t *testing.T) {
 		s.m.toast.text = ""
 	}
 }
+
+func TestPausedReadingsWentOn(t *testing.T) {
+	s, k := leftStage(t, 80, 24)
+	s.types("/caldates2mqtt/birthday/state")
+	s.keys("enter", "end", "p")
+	s.wants("left: not named")
+	k.phrases["caldates2mqtt/birthday/state"] = Phrase{Text: "owner online"}
+	s.tick(time.Second)
+	s.keys("up", "down", "end")
+	s.wants("left: not named")
+	s.lacks("owner online")
+	s.keys("2")
+	s.wants("2 is off: the picture is held still")
+	s.keys("p")
+	s.wants("owner online")
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"retainscope/inventory"
 )
@@ -11,10 +12,14 @@ import (
 // tab is one entry of the tab line; a new screen is one more row here.
 type tab struct {
 	name   string
+	short  string // on a narrow screen
 	screen screen
 }
 
-var tabs = []tab{{"1 Topics", topics}, {"2 Coverage", coveragePage}, {"3 Events", eventsPage}}
+var tabs = []tab{
+	{"1 Topics", "1 Topics", topics}, {"2 Left behind", "2 Left", leftBehind}, {"3 Coverage", "3 Coverage", coveragePage},
+	{"4 Events", "4 Events", eventsPage},
+}
 
 // drawTabs is the last header line: which screens there are, how the list is made, and the filter.
 func (m *model) drawTabs() {
@@ -23,6 +28,9 @@ func (m *model) drawTabs() {
 	for _, t := range tabs {
 		style := p.pal.dim
 		name := " " + t.name + " "
+		if m.lay.w < 100 && t.screen != m.screen {
+			name = " " + t.short + " "
+		}
 		if t.screen == m.screen {
 			style = p.pal.selected
 			if style == "" {
@@ -43,8 +51,8 @@ func (m *model) drawFilter() {
 	if f.active || f.set() {
 		right := p.right
 		how := m.shortOrder()
-		if how != "" && p.left() >= len(how)+leastFilter {
-			p.right -= len(how) + 2
+		if how != "" && p.left() >= utf8.RuneCountInString(how)+leastFilter {
+			p.right -= utf8.RuneCountInString(how) + 2
 		} else {
 			how = ""
 		}
@@ -69,7 +77,7 @@ func (m *model) drawFilter() {
 }
 
 // leastFilter is how many cells the text of the filter keeps beside the order of the list.
-const leastFilter = 24
+const leastFilter = 21
 
 // shortOrder says in few words how a flat list is ordered; "" = by topic, or it is a tree.
 func (m *model) shortOrder() string {
@@ -78,7 +86,7 @@ func (m *model) shortOrder() string {
 	case l.Tree || l.Sort == inventory.ByTopic && !l.Desc:
 		return ""
 	case l.Desc:
-		return "by " + l.Sort.String() + ", turned"
+		return "by " + l.Sort.String() + m.pen.g.falling
 	}
 	return "by " + l.Sort.String()
 }

@@ -46,6 +46,7 @@ func (s Selection) Includes(topic []byte) bool {
 type Options struct {
 	Inventory *inventory.Inventory
 	Source    Source
+	Readings  Readings // nil = owners and what looks left behind are not said
 
 	Refresh time.Duration    // how often a changing screen is drawn; 0 = 250 ms. 1 s is kind to a slow link
 	Now     func() time.Time // nil = time.Now

@@ -32,16 +32,16 @@ func olderThanLive(s *inventory.Slot, now int64) bool {
 	return true
 }
 
-// Phrase returns what READING says of s at now, in Unix ms: a few lower-case words such as "kept alive, 8h" or "fell to
-// never", plain ASCII. It never fails and may be called by anybody. What a reader of other evidence says goes before it.
-func Phrase(s *inventory.Slot, now int64) string {
+// ExpiryPhrase returns what expiry alone tells of s at now, in Unix ms: a few lower-case words such as "kept alive, 8h" or "fell to
+// never", plain ASCII. It never fails and may be called by anybody. A reading that rests on other evidence goes before it, unless this one is not calm.
+func ExpiryPhrase(s *inventory.Slot, now int64) string {
 	text, _ := phrase(s, now)
 	return text
 }
 
-// Reason returns the one sentence behind Phrase, at the instant now, whose time zone its clock times are in. It never
+// ExpiryReason returns the one sentence behind ExpiryPhrase, at the instant now, whose time zone its clock times are in. It never
 // fails and may be called by anybody.
-func Reason(s *inventory.Slot, now time.Time) string { return reason(s, now) }
+func ExpiryReason(s *inventory.Slot, now time.Time) string { return reason(s, now) }
 
 // Expires returns what EXPIRY says of s at now, in Unix ms: never, unknown, stopped, due, or what is left as Countdown
 // writes it. It never fails and may be called by anybody.

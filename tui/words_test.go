@@ -17,7 +17,7 @@ func TestTheWordsOfTheColumnsWereWrittenTwice(t *testing.T) {
 		r, _ := s.m.row()
 		line := s.line("› ") + s.line("›!")
 		s.wants(Expires(&r.Slot, now))
-		for _, want := range []string{Phrase(&r.Slot, now), Expires(&r.Slot, now), Size(int64(r.Slot.Size))} {
+		for _, want := range []string{ExpiryPhrase(&r.Slot, now), Expires(&r.Slot, now), Size(int64(r.Slot.Size))} {
 			if want == "" || !strings.Contains(line, want) {
 				t.Fatalf("%q is not in the row %q", want, line)
 			}
@@ -31,7 +31,7 @@ func TestTheWordsOfTheColumnsWereWrittenTwice(t *testing.T) {
 		if got := Expires(slot, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if Reason(slot, s.m.now) == "" {
+		if ExpiryReason(slot, s.m.now) == "" {
 			t.Errorf("%q has no reason", want)
 		}
 	}

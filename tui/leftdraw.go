@@ -1,0 +1,204 @@
+package tui
+
+import "strconv"
+
+// How the screen of what looks left behind is drawn.
+
+func (m *model) drawLeft() {
+	p := &m.pen
+	l := &m.left
+	m.buildLeft()
+	lines := m.lay.body
+	if m.lay.tall {
+		p.to(1)
+		m.drawLeftTitle()
+		p.nl()
+		p.nl()
+		lines -= 2
+	}
+	words := m.leftWords()
+	for y := range lines {
+		switch i := l.top + y; {
+		case words != nil && y < len(words):
+			p.ready(words[y])
+		case i < len(l.rows):
+			m.drawLeftRow(&l.rows[i], i == l.cur)
+		}
+		p.nl()
+	}
+}
+
+// leftWords says why there is no row.
+func (m *model) leftWords() []pageLine {
+	l := &m.left
+	if len(l.rows) > 0 {
+		return nil
+	}
+	text := []string{"Nothing looks left behind, by what is retained and by what was seen so far.",
+		"That is not a proof: a topic that nobody's convention explains has no owner here, and is not judged."}
+	switch {
+	case m.o.Readings == nil:
+		text = []string{"Readings are switched off (readings.enabled)."}
+	case !l.have:
+		text = []string{"Reading what is retained."}
+	case l.prefixes:
+		text = []string{"No topic is retained."}
+	}
+	return prose(&m.pen, text, m.lay.w-2, 1)
+}
+
+func (m *model) drawLeftTitle() {
+	p := &m.pen
+	l := &m.left
+	if l.prefixes {
+		p.facts([]fact{
+			{text: "First levels, and how much of each carries an expiry", short: "First levels", style: p.pal.strong, rank: 5},
+			{text: "by " + prefixOrders[l.byPrefix], style: p.pal.dim, rank: 4},
+		}, p.left()-1, 3, p.g.dot)
+		return
+	}
+	p.facts([]fact{
+		{text: counted(int64(len(l.data.Groups)), "group") + " by owner and device", short: counted(int64(len(l.data.Groups)), "group"), style: p.pal.strong, rank: 6},
+		{text: "by " + groupOrders[l.order] + ", hazards first", short: "by " + groupOrders[l.order], style: p.pal.dim, rank: 5},
+		{text: "nothing is chosen here; each topic is looked at by itself", short: "nothing is chosen here", style: p.pal.dim, rank: 2},
+	}, p.left()-1, 3, p.g.dot)
+}
+
+func (m *model) drawLeftRow(r *leftRow, selected bool) {
+	p := &m.pen
+	if selected {
+		p.say(p.g.cursor)
+		p.hold(p.pal.selected)
+	} else {
+		p.say(" ")
+	}
+	switch {
+	case r.prefix != nil:
+		m.drawPrefix(r.prefix)
+	case r.member != nil:
+		m.drawMember(r.member)
+	case r.reason != "":
+		p.to(5)
+		p.sayIn(p.pal.dim, r.label)
+		p.to(5 + labelWidth(m))
+		p.sentence(r.reason)
+	default:
+		m.drawGroup(r.group)
+	}
+	if selected {
+		p.to(p.right)
+	}
+}
+
+func (m *model) drawGroup(g *Group) {
+	p := &m.pen
+	if g.Hazard {
+		p.sayIn(p.pal.bad, "! ")
+	} else {
+		p.say("  ")
+	}
+	sign := p.g.closed
+	if m.left.open(g.key()) {
+		sign = p.g.open
+	}
+	p.say(sign + " ")
+	right := []fact{}
+	if g.Go > 0 {
+		right = append(right, fact{text: number(int64(g.Go)) + " would go", style: p.pal.warn, rank: 9})
+	}
+	if g.Hazard {
+		right = append(right, fact{text: "hazard", style: p.pal.bad, rank: 10})
+	} else {
+		right = append(right, fact{text: g.Strength, rank: 6})
+	}
+	right = append(right, fact{text: "owner " + g.State, short: g.State, style: p.pal.dim, rank: 5})
+	if g.Silent > 0 {
+		text, hold := span(g.Silent)
+		m.until(hold)
+		right = append(right, fact{text: "silent " + text, style: p.pal.dim, rank: 4})
+	}
+	right = p.m.fit(right, max(p.left()/2, 10), 2)
+	cells := -2
+	for _, f := range right {
+		cells += f.cells(p.m) + 2
+	}
+	end := p.right - 1 - cells
+	m.drawOwner(g, end-2)
+	p.to(end)
+	p.facts(right, cells, 2, "")
+}
+
+// drawOwner writes whose the group is, up to column end.
+func (m *model) drawOwner(g *Group, end int) {
+	p := &m.pen
+	name := g.Owner
+	if name == "" {
+		name = "(no owner known)"
+	}
+	p.in(p.pal.strong)
+	p.wire([]byte(name), end-p.x, asText)
+	p.in("")
+	if g.Device != "" && g.Device != g.Owner && end-p.x > 8 {
+		p.say(" / ")
+		p.wire([]byte(g.Device), end-p.x, asText)
+	}
+	if g.Convention != "" && g.Convention != g.Owner && end-p.x > len(g.Convention)+3 {
+		p.sayIn(p.pal.dim, " "+g.Convention)
+	}
+}
+
+func (m *model) drawMember(x *Member) {
+	p := &m.pen
+	p.to(3)
+	if x.Hazard {
+		p.sayIn(p.pal.bad, "!")
+	}
+	p.to(5)
+	p.sayIn(p.pal.dim, x.Role)
+	p.to(5 + labelWidth(m))
+	right := p.right
+	if m.lay.w >= 100 {
+		p.right -= 42
+	}
+	var w int
+	p.buf, w, _ = p.m.cutMiddle(p.buf, []byte(x.Topic), p.left()-1, asName)
+	p.x += w
+	p.right = right
+	if m.lay.w >= 100 {
+		p.to(right - 41)
+		p.in(p.pal.dim)
+		p.sentence(inCells(x.Phrase, 40))
+		p.in("")
+	}
+}
+
+func (m *model) drawPrefix(x *Prefix) {
+	p := &m.pen
+	p.to(3)
+	name := x.Name
+	narrow := m.lay.w < 60
+	facts := []fact{{text: counted(int64(x.Topics), "topic"), rank: 8}}
+	switch s := x.share(); {
+	case s < 0:
+		facts = append(facts, fact{text: "expiry not known", short: "?", style: p.pal.dim, rank: 9})
+	default:
+		facts = append(facts, fact{text: strconv.Itoa(s/10) + "% with expiry", short: strconv.Itoa(s/10) + "%", style: p.pal.counting, rank: 9})
+	}
+	if x.Began > 0 {
+		facts = append(facts, fact{text: number(int64(x.Began)) + " began to use it", short: number(int64(x.Began)) + " began", style: p.pal.good, rank: 6})
+	}
+	if x.Fell > 0 {
+		facts = append(facts, fact{text: number(int64(x.Fell)) + " fell back", style: p.pal.warn, rank: 7})
+	}
+	nameW := 34
+	if narrow {
+		nameW = 18
+	}
+	if name == "" {
+		p.sayIn(p.pal.dim, "(empty level)")
+	} else {
+		p.wire([]byte(name), nameW, asName)
+	}
+	p.to(3 + nameW + 2)
+	p.facts(facts, p.left()-1, 2, "")
+}
