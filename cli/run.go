@@ -107,7 +107,8 @@ RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in t
 "retainscope config" prints each with where it came from.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
-"list" also 3 incomplete and 4 unverified.`,
+"list" also 3 incomplete and 4 unverified.
+SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; SIGABRT gives a trace.`,
 		Example: `  retainscope demo                                    a first look, without a broker
   retainscope --broker mqtt://broker.lan              the screen
   retainscope --broker mqtts://broker.lan --user me --ask-password
