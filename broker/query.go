@@ -40,10 +40,9 @@ type querier struct {
 	ask  sync.Mutex // held by whoever asks
 	conn *Conn
 	used time.Time
-	// chosen are the controls in use; turn moves the choice of the next ones.
+	// chosen are the controls in use.
 	chosen   [][]byte
 	chosenAt time.Time
-	turn     int
 
 	mu      sync.Mutex
 	pending map[string]bool // topics of the batch that is out, and whether they came
