@@ -99,6 +99,8 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	if len(batch) == 0 {
 		return nil
 	}
+	q.w.questions.Add(1)
+	defer q.w.questions.Add(-1)
 	if err := q.connect(ctx); err != nil {
 		return err
 	}
@@ -117,8 +119,6 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	// A broker that stands still for a while is waited for; one that never answers is not.
 	ctx, cancel := context.WithTimeout(ctx, max(q.w.cfg.Timeout, patience))
 	defer cancel()
-	q.w.questions.Add(1)
-	defer q.w.questions.Add(-1)
 	at := q.w.now().UnixMilli()
 	grants, err := q.conn.Subscribe(ctx, q.w.subscriptions(asked, Subscription{}))
 	if err == nil {
