@@ -39,6 +39,7 @@ type scriptBroker struct {
 	dropped int
 	history []string // filters of every SUBSCRIBE, a line each
 	down    bool
+	deaf    bool
 	frozen  chan struct{} // while it is open nothing is written
 }
 
@@ -124,6 +125,13 @@ func (b *scriptBroker) thawed() {
 	}
 }
 
+// deafen has every further CONNECT left without an answer.
+func (b *scriptBroker) deafen(deaf bool) {
+	b.mu.Lock()
+	b.deaf = deaf
+	b.mu.Unlock()
+}
+
 func (b *scriptBroker) serve(w *wire) {
 	defer func() { _ = w.Close() }()
 	if first, _, err := w.next(); err != nil || first>>4 != typeConnect {
@@ -137,8 +145,11 @@ func (b *scriptBroker) serve(w *wire) {
 		return
 	}
 	b.clients[c] = struct{}{}
+	deaf := b.deaf
 	b.mu.Unlock()
-	_, _ = w.Write(connack(0))
+	if !deaf {
+		_, _ = w.Write(connack(0))
+	}
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for q := range c.queue {

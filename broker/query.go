@@ -40,10 +40,9 @@ type querier struct {
 	ask  sync.Mutex // held by whoever asks
 	conn *Conn
 	used time.Time
-	// chosen are the controls in use; turn moves the choice of the next ones.
+	// chosen are the controls in use.
 	chosen   [][]byte
 	chosenAt time.Time
-	turn     int
 
 	mu      sync.Mutex
 	pending map[string]bool // topics of the batch that is out, and whether they came
@@ -100,6 +99,8 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	if len(batch) == 0 {
 		return nil
 	}
+	q.w.questions.Add(1)
+	defer q.w.questions.Add(-1)
 	if err := q.connect(ctx); err != nil {
 		return err
 	}
@@ -118,8 +119,6 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	// A broker that stands still for a while is waited for; one that never answers is not.
 	ctx, cancel := context.WithTimeout(ctx, max(q.w.cfg.Timeout, patience))
 	defer cancel()
-	q.w.questions.Add(1)
-	defer q.w.questions.Add(-1)
 	at := q.w.now().UnixMilli()
 	grants, err := q.conn.Subscribe(ctx, q.w.subscriptions(asked, Subscription{}))
 	if err == nil {

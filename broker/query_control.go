@@ -23,13 +23,14 @@ func (q *querier) controls(ctx context.Context, batch [][]byte) [][]byte {
 	if len(q.chosen) > 0 && time.Since(q.chosenAt) < controlTime && !slices.ContainsFunc(q.chosen, func(c []byte) bool { return contains(batch, c) }) {
 		return q.chosen
 	}
-	q.chosen, q.chosenAt = q.choose(ctx, batch), time.Now()
+	q.chosen, q.chosenAt = q.w.chooseControls(ctx, batch), time.Now()
 	return q.chosen
 }
 
-func (q *querier) choose(ctx context.Context, batch [][]byte) (out [][]byte) {
+// chooseControls may be called from any goroutine.
+func (w *Watcher) chooseControls(ctx context.Context, batch [][]byte) (out [][]byte) {
 	const most = 3
-	if q.w.versionTold.Load() {
+	if w.versionTold.Load() {
 		out = append(out, []byte(sysVersion))
 	}
 	for _, text := range controlFilters {
@@ -37,13 +38,13 @@ func (q *querier) choose(ctx context.Context, batch [][]byte) (out [][]byte) {
 		if err != nil {
 			continue
 		}
-		l, err := q.w.inv.List(ctx, inventory.Spec{Filter: filter, Now: q.w.now().UnixMilli()})
+		l, err := w.inv.List(ctx, inventory.Spec{Filter: filter, Now: w.now().UnixMilli()})
 		if err != nil || l.Len() == 0 {
 			continue
 		}
 		// Another place each time: a control that went unseen is not asked for again and again.
-		q.turn++
-		for _, r := range l.Rows(l.At((q.turn*7919)%l.Len()), 64, nil) {
+		turn := int(w.turn.Add(1))
+		for _, r := range l.Rows(l.At((turn*7919)%l.Len()), 64, nil) {
 			t := r.Slot.Topic
 			if r.Held && len(t) > 0 && len(t) < 4096 && r.Slot.Size < 64<<10 && t[0] != '$' && askable(t) && !contains(batch, t) {
 				out = append(out, t)

@@ -84,3 +84,38 @@ func TestATopicThatNoFilterCanNameIsNotAskedFor(t *testing.T) {
 		}
 	})
 }
+
+func TestACopyThatComesLongAfterThePingrespIsFoundByAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.keep("kitchen/lamp", "on", 0)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		b.mu.Lock()
+		b.earlyPing, b.pause = true, func(int) time.Duration { return time.Second }
+		b.mu.Unlock()
+		if _, found, err := w.Ask(t.Context(), []byte("kitchen/lamp")); !found || err != nil {
+			t.Errorf("Ask = %v, %v", found, err)
+		}
+	})
+}
+
+func TestAskConcludesNothingWhereTopicsThatMustAnswerDoNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(5)
+		hidden := false
+		b.hide = func(string) bool { return hidden }
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		if _, found, err := w.Ask(t.Context(), []byte("house/000/999")); found || err != nil {
+			t.Errorf("a topic that is not there: %v, %v", found, err)
+		}
+		b.mu.Lock()
+		hidden = true
+		b.mu.Unlock()
+		if _, found, err := w.Ask(t.Context(), []byte("house/000/003")); found || !errors.Is(err, ErrNoControl) {
+			t.Errorf("a topic that is hidden with all others: %v, %v", found, err)
+		}
+	})
+}

@@ -40,9 +40,11 @@ const patience = 60 * time.Second
 func (w *Watcher) dialPatient(ctx context.Context, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
 	defer cancel()
-	cfg := w.cfg.Config
-	cfg.Timeout = max(cfg.Timeout, patience)
-	return Dial(ctx, cfg, deliver, origin)
+	conn, err := Dial(ctx, w.cfg.Config, deliver, origin)
+	if err == nil {
+		conn.cfg.Timeout = max(conn.cfg.Timeout, patience) // nobody else has the connection yet
+	}
+	return conn, err
 }
 
 // take is called on the connection's decode goroutine.

@@ -68,12 +68,13 @@ type Watcher struct {
 	scanOnce sync.Once
 
 	queries     querier
-	versionTold atomic.Bool  // the login may read $SYS/broker/version
-	stamps      atomic.Bool  // the broker was found to add intervals of its own
-	noRetain    atomic.Bool  // the broker says that it keeps nothing
-	questions   atomic.Int64 // exact questions that wait for an answer
-	sys         *sysWatch    // owned by the scan that runs, or else by attend
-	last        *evidence    // of the last scan, owned like sys
+	versionTold atomic.Bool   // the login may read $SYS/broker/version
+	stamps      atomic.Bool   // the broker was found to add intervals of its own
+	noRetain    atomic.Bool   // the broker says that it keeps nothing
+	questions   atomic.Int64  // exact questions that wait for an answer
+	turn        atomic.Uint32 // moves the choice of the topics that must answer
+	sys         *sysWatch     // owned by the scan that runs, or else by attend
+	last        *evidence     // of the last scan, owned like sys
 	// figuresAt is how many live $SYS messages had come a second ago, judgedAt how many when a tick was judged last, and
 	// moving for how many seconds they have come without a rest; owned like sys.
 	figuresAt, judgedAt int64

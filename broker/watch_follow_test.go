@@ -266,3 +266,33 @@ func TestAFloodThatTheBrokersFiguresSettleNeedsNoScan(t *testing.T) {
 		}
 	})
 }
+
+func TestASnapshotThatIsNotAnsweredSaysHowLongItWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newWireServer(t)
+		go func() {
+			w := server.accept()
+			w.expect(typeConnect) // and no answer
+		}()
+		w := &Watcher{cfg: WatchConfig{Config: server.config()}.filled()}
+		start := time.Now()
+		_, err := w.dialPatient(t.Context(), func([]inventory.Publication) {}, inventory.Replay)
+		if took := time.Since(start); err == nil || !strings.Contains(err.Error(), "within "+took.String()) {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
+}
+
+func TestAQuestionThatCannotEvenConnectHasTheLiveConnectionPinged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.keep("a/stays", "y", 0)
+		b.keep("a/expires", "x", 30)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		b.deafen(true)
+		b.freeze(true)
+		defer b.freeze(false)
+		eventually(t, 45*time.Second, func() bool { _, cov := w.Status(); return strings.Contains(cov.Rule, "has not answered since") })
+	})
+}
