@@ -54,7 +54,7 @@ func (p *program) profileNames() []string {
 
 // sortWords are what --sort takes.
 func sortWords() []string {
-	words := []string{"topic", "expiry", "size", "live", "received"}
+	words := []string{"topic", "expiry", "size", "live", "received", "reading"}
 	for _, w := range slices.Clone(words) {
 		words = append(words, "-"+w)
 	}

@@ -13,7 +13,7 @@ func TestTheShellIsOfferedWhatAFlagTakes(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"list", "--sort", ""}, []string{"topic", "expiry", "size", "live", "received", "-size"}},
+		{[]string{"list", "--sort", ""}, []string{"topic", "expiry", "size", "live", "received", "reading", "-size"}},
 		{[]string{"list", "--log-level", ""}, []string{"debug", "info", "warn", "error"}},
 		{[]string{"--log-level", ""}, []string{"debug", "error"}},
 		{[]string{"--ascii", ""}, []string{"auto", "true", "false"}},

@@ -90,7 +90,7 @@ otherwise nothing is written until the end.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.where, "where", "", "only what matches `EXPR`, as / in the screen")
-	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live or received; a minus in front turns it round")
+	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live, received or reading; a minus in front turns it round")
 	f.BoolVar(&o.json, "json", false, "JSON lines")
 	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")

@@ -265,9 +265,12 @@ const (
 	ByLive
 	// ByReceived orders by the instant at which the held copy came, oldest first.
 	ByReceived
+	// ByReading orders by what is to be said of a topic, the gravest first: hazards, left behind, still served after its
+	// end, fell to never, and so on to what is kept alive.
+	ByReading
 )
 
-var sortNames = [...]string{"topic", "expiry", "size", "live", "received"}
+var sortNames = [...]string{"topic", "expiry", "size", "live", "received", "reading"}
 
 // String returns the name that ParseSort takes.
 func (k SortKey) String() string {
@@ -277,8 +280,8 @@ func (k SortKey) String() string {
 	return sortNames[0]
 }
 
-// ParseSort returns the key and whether it is descending. It takes topic, expiry, size, live and received, with a
-// minus sign in front for descending; an empty text is the topic. Anything else is an error that names the keys.
+// ParseSort returns the key and whether it is descending. It takes topic, expiry, size, live, received and reading,
+// with a minus sign in front for descending; an empty text is the topic. Anything else is an error that names the keys.
 func ParseSort(s string) (SortKey, bool, error) {
 	name, desc := strings.CutPrefix(s, "-")
 	if s == "" {
@@ -292,5 +295,5 @@ func ParseSort(s string) (SortKey, bool, error) {
 	if !utf8.ValidString(s) {
 		s = strconv.QuoteToASCII(s)
 	}
-	return ByTopic, false, fmt.Errorf("sort key %q: takes topic, expiry, size, live or received, with - in front for descending", s)
+	return ByTopic, false, fmt.Errorf("sort key %q: takes topic, expiry, size, live, received or reading, with - in front for descending", s)
 }

@@ -39,7 +39,7 @@ func (inv *Inventory) firstRows(ctx context.Context, s Spec) (*snapshot, error) 
 		} else {
 			for ; id < end; id++ {
 				if rec := inv.records.at(id); rec.flags&flagHeld != 0 {
-					sel.add(inv.sortKey(s.Sort, id, rec), id)
+					sel.add(inv.sortKey(s.Sort, id, rec, s.Now), id)
 				}
 			}
 		}
@@ -101,7 +101,7 @@ func (inv *Inventory) tied(ctx context.Context, s Spec, key uint64, n int) ([]ui
 			if s.Desc {
 				id = b[len(b)-1-i]
 			}
-			if inv.sortKey(s.Sort, id, inv.records.at(id)) != key {
+			if inv.sortKey(s.Sort, id, inv.records.at(id), s.Now) != key {
 				continue
 			}
 			if ids = append(ids, id); len(ids) == n {
@@ -154,7 +154,7 @@ func (inv *Inventory) selectDeadlines(sel *selection, id, end uint32) {
 				continue
 			}
 			if rec := &slab.records[i]; rec.flags&flagHeld != 0 {
-				sel.add(inv.sortKey(ByExpiry, id, rec), id)
+				sel.add(inv.sortKey(ByExpiry, id, rec, 0), id)
 			}
 		}
 	}

@@ -194,6 +194,7 @@ func TestAFlatListingIsOrderedByWhatItSays(t *testing.T) {
 		{BySize, []string{"a b", "a/x", "d", "a"}},
 		{ByLive, []string{"a b", "d", "a", "a/x"}},
 		{ByReceived, []string{"a b", "a", "a/x", "d"}},
+		{ByReading, []string{"a b", "a", "a/x", "d"}}, // one NUL looks empty, two are older than live traffic
 	} {
 		for _, filter := range []string{"", "-nothing"} {
 			l := mustList(t, inv, Spec{Sort: c.sort, Filter: mustFilter(filter)})

@@ -3,6 +3,8 @@ package inventory
 import (
 	"context"
 	"math"
+
+	"retainscope/expiry"
 )
 
 const (
@@ -91,15 +93,15 @@ func (q *query) take(id uint32, rec *record) {
 	}
 	q.entries = append(q.entries, q.v.note(&q.inv.arena, id, rec.gen, rec.topic, 0, int(rec.topic.n)))
 	if q.spec.Sort != ByTopic {
-		q.keys = append(q.keys, q.inv.sortKey(q.spec.Sort, id, rec))
+		q.keys = append(q.keys, q.inv.sortKey(q.spec.Sort, id, rec, q.spec.Now))
 	}
 }
 
 // never is the key of a slot without an end: after all others.
 const neverEnds = math.MaxUint64 >> 1
 
-// sortKey returns what a slot is ordered by; smaller comes first.
-func (s *store) sortKey(by SortKey, id uint32, rec *record) uint64 {
+// sortKey returns what a slot is ordered by at now, in Unix ms; smaller comes first.
+func (s *store) sortKey(by SortKey, id uint32, rec *record, now int64) uint64 {
 	switch by {
 	case ByExpiry:
 		if rec.flags&FlagExpiring == 0 {
@@ -112,9 +114,45 @@ func (s *store) sortKey(by SortKey, id uint32, rec *record) uint64 {
 		return uint64(max(rec.live, 0))
 	case ByReceived:
 		return uint64(max(rec.received, 0))
+	case ByReading:
+		if s.awayAt > 0 {
+			now = min(now, s.awayAt)
+		}
+		return gravity(rec, now)
 	default:
 		return 0
 	}
+}
+
+// graver holds what a reading can rest on, the gravest first.
+var graver = [...]Flags{
+	FlagHazard, FlagLeft, FlagStillServed, FlagFell, FlagEmptyReplay, FlagLooksEmpty, FlagLiveDiffers, FlagOddName, FlagNotSeen,
+}
+
+// gravity returns the rank of what is to be said of a slot at now: hazards first, what is kept alive last.
+func gravity(rec *record, now int64) uint64 {
+	for i, f := range graver {
+		if rec.flags&f != 0 {
+			return uint64(i)
+		}
+	}
+	rank := uint64(len(graver))
+	switch expiry.At(rec.interval(), rec.history, rec.received, now) {
+	case expiry.MissedTwo:
+	case expiry.MissedOne:
+		rank++
+	case expiry.Due:
+		rank += 2
+	case expiry.Never:
+		rank += 3
+	case expiry.NotTold:
+		rank += 4
+	case expiry.Expires:
+		rank += 5
+	default:
+		rank += 6
+	}
+	return rank
 }
 
 // scan goes through all records.

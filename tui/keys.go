@@ -96,7 +96,7 @@ func commands() []command {
 		{keys: bind("the topic before", "K", "N"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(-1) }},
 		{keys: bind("filter as you type; enter keeps it, esc clears it", "/"), short: "/ filter", rank: 9, where: inList, do: (*model).openFilter, moves: true},
 		{keys: bind("tree or flat list", "t"), short: "t tree/flat", rank: 6, where: inList, do: (*model).toggleTree, moves: true},
-		{keys: bind("order of the flat list: topic, expiry, size, live, received", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort, moves: true},
+		{keys: bind("order of the flat list: topic, expiry, size, live, received, reading", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort, moves: true},
 		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort, moves: true},
 		{keys: bind("payload as text, indented JSON or hex", "v"), short: "v text/json/hex", rank: 6, own: inDetail, where: inTopics, off: (*model).noTopic, do: (*model).cycleView},
 		{keys: bind("ask the broker for this one topic at QoS 1: stored QoS, newest value", "o"), short: "o ask QoS", rank: 5, own: inDetail, where: inTopics, off: (*model).noAsk, do: (*model).askBroker, moves: true},

@@ -128,6 +128,8 @@ func TestSortCyclesAndTurnsRound(t *testing.T) {
 	s.wants("turned round")
 	s.keys("s", "s", "s")
 	s.wants("flat, by received")
+	s.keys("s")
+	s.wants("flat, by reading", "READING↓")
 	s.keys("s", "S")
 	s.wants("flat, by topic")
 	s.wantCursor("a/1")

@@ -293,7 +293,7 @@ func (m *model) toggleTree() tea.Cmd {
 }
 
 func (m *model) cycleSort() tea.Cmd {
-	m.list.spec.Sort = (m.list.spec.Sort + 1) % (inventory.ByReceived + 1)
+	m.list.spec.Sort = (m.list.spec.Sort + 1) % (inventory.ByReading + 1)
 	m.list.first = true
 	return m.relist()
 }

@@ -30,7 +30,7 @@ func (m *model) drawHeadings(c columns) {
 	}
 	if c.readingW > 0 {
 		p.to(c.reading)
-		p.say("READING")
+		p.say("READING" + m.sortSign(inventory.ByReading))
 	}
 	p.in("")
 }
