@@ -20,7 +20,7 @@ type Link struct {
 	Since    time.Time // since when State holds
 	Attempt  int       // reconnect attempts since the loss
 	RetryAt  time.Time // when the next attempt starts; zero when one is under way
-	Err      string    // one plain sentence about the loss or the last failed attempt, safe for a terminal; empty when there is none
+	Err      string    // one plain sentence about the loss, the last failed attempt, or a broker that is silent while it is watched, safe for a terminal; empty when there is none
 	URL      string    // the broker's address without credentials
 	User     string    // the login, empty when anonymous
 	Broker   string    // what the broker tells of itself, for instance "mosquitto version 2.0.11"; empty when it does not

@@ -198,7 +198,7 @@ func (m *model) asked(msg askedMsg) {
 	case msg.err != nil:
 		m.tell(alarming, "Asking failed: "+PrintableText([]byte(msg.err.Error())))
 	case !msg.found:
-		m.tell(notable, "The broker holds nothing on "+name+" now.")
+		m.tell(notable, "The broker sent this login nothing for "+name+" when asked.")
 	default:
 		m.tell(fine, "Stored at QoS "+strconv.Itoa(int(msg.qos))+": "+name)
 		m.detail.have = false

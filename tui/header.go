@@ -73,6 +73,13 @@ func (m *model) state() (sign, words, style string) {
 	since := instant(m.link.Since, m.now)
 	switch m.link.State {
 	case inventory.Watching:
+		if m.link.Err != "" {
+			// The connection stands, and yet the broker does not answer on it.
+			if m.lay.w < 60 {
+				return p.g.lost, "silent", p.pal.warn
+			}
+			return p.g.lost, Printable([]byte(m.link.Err)), p.pal.warn
+		}
 		if m.lay.w < 60 {
 			return p.g.live, "live", p.pal.good
 		}

@@ -256,7 +256,7 @@ func TestAskSaysTheStoredQoS(t *testing.T) {
 	s.wants("Stored at QoS 1: a/1")
 	s.src.ask = func(context.Context, []byte) (byte, bool, error) { return 0, false, nil }
 	s.keys("o")
-	s.wants("The broker holds nothing on a/1 now.")
+	s.wants("The broker sent this login nothing for a/1 when asked.")
 	s.src.ask = func(context.Context, []byte) (byte, bool, error) { return 0, false, errors.New("refused \x1b[31m") }
 	s.keys("o")
 	s.wants(`Asking failed: refused \x1b[31m`)

@@ -22,7 +22,7 @@ type Source interface {
 	// Rescan starts a fresh scan and returns at once; while one runs it does nothing.
 	Rescan()
 	// Ask asks the broker for one retained topic by its exact name at QoS 1 and puts the answer into the inventory. It
-	// returns the stored QoS, and false when the broker holds nothing there.
+	// returns the stored QoS, and false when the broker sent this login nothing for it.
 	Ask(ctx context.Context, topic []byte) (qos byte, found bool, err error)
 }
 
