@@ -64,7 +64,8 @@ func (l *leftPage) stale(m *model, now time.Time) bool {
 		return false
 	}
 	rest := max(time.Second, 3*l.took)
-	return !l.have || m.sum.Version != l.version && !now.Before(l.ended.Add(rest))
+	unread := len(l.data.Prefixes) == 0 && m.sum.Topics > 0
+	return !l.have || (unread || m.sum.Version != l.version) && !now.Before(l.ended.Add(rest))
 }
 
 // gatherLeft has the groups gathered where that is due, off the goroutine that hears keys.

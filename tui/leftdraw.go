@@ -41,6 +41,9 @@ func (m *model) leftWords() []pageLine {
 		text = []string{"Readings are switched off (readings.enabled)."}
 	case !l.have:
 		text = []string{"Reading what is retained."}
+	case len(l.data.Prefixes) == 0 && m.sum.Topics > 0:
+		// Topics are here and none was read yet: silence of the reader is no finding.
+		text = []string{"What looks left behind is worked out when the scan has ended. Nothing can be said before."}
 	case l.prefixes:
 		text = []string{"No topic is retained."}
 	}

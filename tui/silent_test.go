@@ -15,3 +15,13 @@ func TestABrokerThatDoesNotAnswerWasCalledLive(t *testing.T) {
 		s.lacks("live 14:")
 	}
 }
+
+// While the first scan waits for the broker's figures nothing was read yet, and that is not "nothing looks left behind".
+func TestBeforeTheScanEndedNothingWasSaidToBeLeftBehind(t *testing.T) {
+	s := newStage(t, watching(), house(t), 80, 24, func(o *Options) { o.Readings = &known{} })
+	s.keys("2")
+	s.wantsProse("is worked out when the scan has ended")
+	s.lacks("Nothing looks left behind")
+	s.keys("b")
+	s.lacks("No topic is retained")
+}
