@@ -25,11 +25,7 @@ lint: .bin/golangci-lint-$(LINT_VERSION) ## the rules of the house
 	$< run ./...
 
 fuzz: ## every fuzz target, FUZZTIME each
-	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./...); do \
-	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go 2>/dev/null | sed 's/func //'); do \
-	    echo "fuzz $$f in $$dir for $(FUZZTIME)"; \
-	    (cd $$dir && $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .); \
-	  done; done
+	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 release: ## static binaries for every machine we serve, in dist/
 	@set -e; mkdir -p dist; for t in linux/amd64 linux/arm64 linux/arm/7 darwin/amd64 darwin/arm64 windows/amd64; do \
