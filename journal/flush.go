@@ -50,7 +50,7 @@ func (j *Journal) beat() {
 		return
 	}
 	now, filters := j.opts.Now(), j.span.Filters
-	if late := now - j.span.Stop; late < 0 || late > (j.opts.Flush+leap).Milliseconds() {
+	if late := now - j.span.Stop; late < 0 || late > j.late.Milliseconds() {
 		j.opts.Logger.Info("the clock leapt: the span of watching ends before it", "milliseconds", late)
 		j.end(j.span.Stop)
 		j.span = Span{Start: now, Filters: filters}

@@ -91,6 +91,7 @@ type Journal struct {
 	pending pending
 	room    chan struct{} // closed and replaced when pending topics were taken over by a flush
 	span    Span          // open while Start is not 0
+	late    time.Duration // how much later than the last beat the next one may come: a period and a leap
 	dirty   bool          // the span changed in a way that the file does not know
 	ended   []Span        // spans that ended since the last flush
 	stats   Stats
@@ -140,7 +141,7 @@ func Open(path string, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		Reader: r, opts: o, lock: lock, w: w, room: make(chan struct{}),
+		Reader: r, opts: o, late: o.Flush + leap, lock: lock, w: w, room: make(chan struct{}),
 		full: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	go j.run()

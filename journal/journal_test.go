@@ -212,7 +212,9 @@ func TestASleepingMachineWatchesNothing(t *testing.T) {
 	o.Flush = 10 * time.Hour // never by itself
 	j := open(t, path, o)
 	j.Watching(day, []string{"#"})
-	j.opts.Flush = 10 * time.Second // the limit of a leap, without a tick of that length
+	j.mu.Lock()
+	j.late = 10*time.Second + leap // the limit of a leap, without a tick of that length
+	j.mu.Unlock()
 	for _, step := range []int64{10_000, 10_000, 8 * hour, 10_000, -3 * hour, 10_000} {
 		c.ms.Add(step)
 		must(t, j.Flush())
