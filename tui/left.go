@@ -65,7 +65,9 @@ func (l *leftPage) stale(m *model, now time.Time) bool {
 	}
 	rest := max(time.Second, 3*l.took)
 	unread := len(l.data.Prefixes) == 0 && m.sum.Topics > 0
-	return !l.have || (unread || m.sum.Version != l.version) && !now.Before(l.ended.Add(rest))
+	// Silence grows while nothing changes, so what is shown is not let grow old.
+	old := !now.Before(l.ended.Add(max(10*time.Second, rest)))
+	return !l.have || old || (unread || m.sum.Version != l.version) && !now.Before(l.ended.Add(rest))
 }
 
 // gatherLeft has the groups gathered where that is due, off the goroutine that hears keys.

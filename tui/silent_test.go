@@ -1,6 +1,9 @@
 package tui
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // A broker that was stopped in the middle keeps its connections: the header must not go on saying live.
 func TestABrokerThatDoesNotAnswerWasCalledLive(t *testing.T) {
@@ -24,4 +27,16 @@ func TestBeforeTheScanEndedNothingWasSaidToBeLeftBehind(t *testing.T) {
 	s.lacks("Nothing looks left behind")
 	s.keys("b")
 	s.lacks("No topic is retained")
+}
+
+func TestSilenceStoodStillWhileNothingChanged(t *testing.T) {
+	s, k := leftStage(t, 80, 24)
+	s.keys("2")
+	before := k.asked
+	for range 15 {
+		s.tick(time.Second)
+	}
+	if k.asked != before+1 {
+		t.Fatalf("the groups were gathered %d times in 15 s without a change, want once", k.asked-before)
+	}
 }
