@@ -24,7 +24,7 @@ race: ## the same under the race detector (the embedded broker then runs as a pr
 lint: .bin/golangci-lint-$(LINT_VERSION) ## the rules of the house
 	$< run ./...
 
-fuzz: ## every fuzz target, FUZZTIME each
+fuzz: ## search for new failing inputs, every target FUZZTIME; by hand, before a release
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 release: ## static binaries for every machine we serve, in dist/
