@@ -164,7 +164,7 @@ func (s *scanner) wide(dst []byte) ([]byte, int) {
 		s.i++
 		return hexByte(dst, c), 4
 	}
-	if s.m.ascii && r >= utf8.RuneSelf || !visible(r) || unicode.Is(unicode.M, r) {
+	if s.m.ascii && r >= utf8.RuneSelf || !visible(r) || leans(r) {
 		s.i += size
 		return escapeRune(dst, r)
 	}
@@ -239,6 +239,20 @@ var ignorable = &unicode.RangeTable{
 		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
 	},
 	R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}},
+}
+
+// leans reports whether r joins the character before it. One that begins a cluster has nothing of its own to lean on, only
+// a space, a level separator, an escape or our own frame, and there it would hide or narrow what stands before it.
+func leans(r rune) bool {
+	switch {
+	case unicode.Is(unicode.M, r):
+		return true
+	case r == 0x0e33, r == 0x0eb3: // Thai and Lao sara am
+		return true
+	case r == 0xff9e, r == 0xff9f: // halfwidth voicing marks
+		return true
+	}
+	return r >= 0x1f3fb && r <= 0x1f3ff // skin tones
 }
 
 // joins reports whether r would swallow the character that follows it into its own cluster, so that our own text would

@@ -45,12 +45,32 @@ func TestPrintable(t *testing.T) {
 		{"a selector elsewhere is shown", "a\ufe0f1\ufe0f\ufe0e", `a\ufe0f1\ufe0f\ufe0e`},
 		{"an emoji family is taken apart", "👨\u200d👩", "👨\\u200d👩"},
 		{"skin tone stays", "👍🏽", "👍🏽"},
+		{"a skin tone does not join an escape before it", "\xf0\x92\x80🏽", `\xf0\x92\x80\U0001f3fd`},
+		{"nor a space, nor a level separator, nor our frame", "🏽 🏽/🏽", `\U0001f3fd \U0001f3fd/\U0001f3fd`},
+		{"Thai with its vowel stays, the vowel alone is shown", "น้ำ/ำ", `น้ำ/\u0e33`},
+		{"a voicing mark stays on its letter only", "ｶﾞ\x01ﾞ", `ｶﾞ\x01\uff9e`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := Printable([]byte(c.in)); got != c.want {
 				t.Errorf("Printable(%q) = %q, want %q", c.in, got, c.want)
 			}
 		})
+	}
+}
+
+// A character that the renderer joins to the one before it must not begin anything that we write.
+func TestNothingShownLeansOnWhatIsBeforeIt(t *testing.T) {
+	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		shown := Printable([]byte(string(r)))
+		if c, _ := ansi.FirstGraphemeCluster("0"+shown, ansi.GraphemeWidth); len(c) > 1 {
+			t.Errorf("%U is shown as %q, which joins a character before it", r, shown)
+		}
+		if c, _ := ansi.FirstGraphemeCluster(shown+"0", ansi.GraphemeWidth); len(c) > len(shown) {
+			t.Errorf("%U is shown as %q, which joins a character after it", r, shown)
+		}
 	}
 }
 
@@ -211,7 +231,7 @@ func safe(t *testing.T, s string) {
 
 var hostile = []string{
 	"", "a/b", "\x1b[31m\x1b]0;t\a", "\u202e\u2066\u200d", "温度/हिन्दी/👨‍👩‍👧", "\xff\xfe\xc3\x28", " a / b ", "e\u0301\u0301", "a/\u0338",
-	"1\ufe0f\u20e3", "🇩🇪🇩", "\u1100\u1161\u11a8", "\u0d4e a", `\\x1b`, "\u0600\u06dd1", "क्ष्म्य्र्क्ष्म्य्र", "\r\n\u2028",
+	"\x01🏽/ำ ﾞ", "1\ufe0f\u20e3", "🇩🇪🇩", "\u1100\u1161\u11a8", "\u0d4e a", `\\x1b`, "\u0600\u06dd1", "क्ष्म्य्र्क्ष्म्य्र", "\r\n\u2028",
 }
 
 func FuzzPrintable(f *testing.F) {
