@@ -15,7 +15,7 @@ import (
 //	*welding*temp*       the whole topic, * stands for any bytes
 //	zigbee2mqtt/+/state  a word with + or # is an MQTT topic filter
 //	is:never             also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen,
-//	                     left, hazard; marked is every topic that Counts.Findings counts
+//	                     left, hazard, approved; marked is every topic that Counts.Findings counts
 //	size>1k              also < <= >= =; k, m, g are powers of 1000, Ki, Mi, Gi of 1024
 //	expiry<10m           the remaining time; s, m, h, d, w; what does not count down never matches
 //	payload:text         the kept payload contains it
@@ -109,7 +109,8 @@ var flagWords = map[string]Flags{
 	"never": FlagNever, "expiring": FlagExpiring, "unknown": FlagUnknown, "due": FlagDue, "live": FlagLive,
 	"changed": FlagChanged, "fell": FlagFell, "odd": FlagOddName, "cut": FlagCut,
 	"empty": FlagLooksEmpty | FlagEmptyReplay, "served": FlagStillServed, "differs": FlagLiveDiffers,
-	"notseen": FlagNotSeen, "left": FlagLeft, "hazard": FlagHazard, "marked": findings,
+	"notseen": FlagNotSeen, "left": FlagLeft, "hazard": FlagHazard, "approved": FlagApproved,
+	"marked": findings,
 }
 
 func parseTerm(w word) (term, error) {
@@ -118,7 +119,7 @@ func parseTerm(w word) (term, error) {
 	if rest, ok := strings.CutPrefix(w.text, "is:"); ok && strings.HasPrefix(w.plain, "is:") {
 		f, known := flagWords[rest]
 		if !known {
-			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard or marked")
+			return t, fmt.Errorf("is: takes never, expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard, approved or marked")
 		}
 		t.kind, t.flags = termFlags, f
 		return t, nil

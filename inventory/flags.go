@@ -38,6 +38,8 @@ const (
 	FlagLeft
 	// FlagHazard means that somebody who reads the inventory found that the message does something by itself.
 	FlagHazard
+	// FlagApproved means that a person approved to clear the topic. See Inventory.SetApproved.
+	FlagApproved
 )
 
 // findings are the flags that make a slot count in Counts.Findings.
@@ -50,11 +52,12 @@ const marks = FlagLeft | FlagHazard
 // flagNames holds one name per bit, in bit order; the names are part of the output of list and export.
 var flagNames = [...]string{
 	"never", "expiring", "unknown", "due", "still-served", "live", "changed", "fell-to-never", "empty-replay",
-	"looks-empty", "cut", "odd-name", "live-differs", "not-seen", "left-behind", "hazard",
+	"looks-empty", "cut", "odd-name", "live-differs", "not-seen", "left-behind", "hazard", "approved",
 }
 
 // Names returns the names of the flags that are set, in a fixed order: never, expiring, unknown, due, still-served,
-// live, changed, fell-to-never, empty-replay, looks-empty, cut, odd-name, live-differs, not-seen, left-behind, hazard.
+// live, changed, fell-to-never, empty-replay, looks-empty, cut, odd-name, live-differs, not-seen, left-behind, hazard,
+// approved.
 func (f Flags) Names() []string {
 	names := make([]string, 0, 4)
 	for i, n := range flagNames {

@@ -122,8 +122,8 @@ func TestCoverageAndFlagsSayWhatTheyAre(t *testing.T) {
 	if (Grant{Code: 2}).Refused() || !(Grant{Code: 0x80}).Refused() {
 		t.Error("a refused filter is one of 0x80 and above")
 	}
-	if len(flagNames) != 16 || Flags(1<<15) != FlagHazard || len((flagsPublic).Names()) != 16 {
-		t.Errorf("%d names for the flags up to %d", len(flagNames), FlagHazard)
+	if len(flagNames) != 17 || Flags(1<<16) != FlagApproved || len((flagsPublic).Names()) != 17 {
+		t.Errorf("%d names for the flags up to %d", len(flagNames), FlagApproved)
 	}
 	if EventKind(0).String() != "none" || Kept.String() == "none" || EventKind(99).String() != "none" {
 		t.Error("events have other names")

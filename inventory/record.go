@@ -28,7 +28,7 @@ type record struct {
 
 // The upper bits of record.flags are for the inside.
 const (
-	flagHeld    Flags = 1 << (16 + iota) // the record is in use
+	flagHeld    Flags = 1 << (17 + iota) // the record is in use
 	flagInOrder                          // it is in the order by topic
 	flagPast                             // a copy came although the interval had run out before
 	flagTold                             // the interval was told by a live publication
@@ -42,7 +42,7 @@ const (
 	flagFresh  // it came since the feed told of it
 	flagGained // it had no interval and was overwritten with one
 
-	flagsPublic = FlagHazard<<1 - 1
+	flagsPublic = FlagApproved<<1 - 1
 	flagsClass  = FlagNever | FlagExpiring | FlagUnknown
 	flagsWire   = flagFinite | flagAbsent
 	flagsQoS    = flagQoSKnown | flagQoS1 | flagQoS2

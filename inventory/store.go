@@ -19,6 +19,8 @@ type store struct {
 	past    changes
 	news    eventRing
 	tombs   tombs
+	// approved are the topics that a person approved to clear, held or not.
+	approved map[string]struct{}
 
 	epoch  uint16 // scans begun; 0 = none yet
 	now    int64  // latest instant heard of, Unix ms
@@ -72,6 +74,11 @@ func (s *store) create(h uint32, topic []byte, at int64) (uint32, *record) {
 	rec.flags |= flagHeld | FlagUnknown
 	if oddName(topic) {
 		rec.flags |= FlagOddName
+	}
+	if len(s.approved) > 0 {
+		if _, yes := s.approved[string(topic)]; yes {
+			rec.flags |= FlagApproved
+		}
 	}
 	s.topics.add(h, id)
 	rec.node = s.tree.insert(id, topic, rec.flags)

@@ -41,7 +41,7 @@ func (m *model) writeHelp(w *writer) {
 		{"kitchen", "the topic contains it"},
 		{"a/+/state", "an MQTT topic filter; also a/#"},
 		{"*temp*", "the whole topic, * stands for anything"},
-		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard, marked (every row with a !)"},
+		{"is:never", "also expiring, unknown, due, live, changed, fell, odd, cut, empty, served, differs, notseen, left, hazard, approved (to be cleared), marked (every row with a !)"},
 		{"size>1k expiry<10m", "length (k is 1000, Ki is 1024) and remaining time (s, m, h, d, w)"},
 		{"payload:text", "the payload contains it"},
 		{"owner:NAME", "the owner's name contains it"},
