@@ -55,6 +55,9 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	w.follow(&e)
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1 })
 	w.scanOnce.Do(func() { close(w.scanned) })
+	if w.cfg.Tap != nil {
+		w.cfg.Tap.Scanned()
+	}
 	if snap != nil {
 		if w.cfg.Once || e.ended != "" {
 			shut(snap.conn)

@@ -28,6 +28,7 @@ type WatchConfig struct {
 	Slices  bool          // ask for parts where the whole was not complete
 	Once    bool          // one scan, then every connection is closed; a loss is not made good
 	Pace    time.Duration // pause between two slices, at the least; default 10 ms
+	Tap     Tap           // is told what is seen; nil costs nothing
 }
 
 const (
@@ -84,8 +85,9 @@ type Watcher struct {
 	stopLinger          func() // ends what a scan left open, owned like sys
 
 	live liveSigns
-	// liveGrants are the answers to the filters on the live connection; written before a session's scans start.
-	liveGrants []inventory.Grant
+	// liveGrants and liveExtra are the answers to the filters and extra filters on the live connection; written before a
+	// session's scans start.
+	liveGrants, liveExtra []inventory.Grant
 
 	mu   sync.Mutex
 	link inventory.Link
@@ -114,7 +116,9 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 		return nil, err
 	}
 	w.ctx, w.cancel = context.WithCancel(ctx)
-	w.setLink(func(l *inventory.Link) { l.State, l.Since = inventory.Watching, cfg.Clock() })
+	up := cfg.Clock()
+	w.setLink(func(l *inventory.Link) { l.State, l.Since = inventory.Watching, up })
+	w.tapWatching(up)
 	w.ended.Add(1)
 	go w.run(conn)
 	return w, nil
@@ -132,7 +136,8 @@ func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
 		shut(conn)
 		return nil, fmt.Errorf("subscribe to live changes: %w", err)
 	}
-	w.liveGrants = grants[:min(len(grants), len(w.cfg.Filters))]
+	own := min(len(grants), len(w.cfg.Filters))
+	w.liveGrants, w.liveExtra = grants[:own:own], grants[own:]
 	w.noRetain.Store(!conn.Server().RetainAvailable)
 	return conn, nil
 }

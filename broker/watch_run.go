@@ -57,6 +57,7 @@ func (w *Watcher) run(conn *Conn) {
 	for {
 		up := w.now()
 		next, lost, err := w.attend(conn, due)
+		w.tapBlind(conn.Stats().LastByte)
 		due = next
 		wait.stood(w.now().Sub(up))
 		if w.ctx.Err() != nil || w.cfg.Once {
@@ -95,6 +96,7 @@ func (w *Watcher) lost(at time.Time, err error) {
 // back says that the live connection stands again, and first that the store was not asked for anew yet, where that is so.
 func (w *Watcher) back(lost, due time.Time) {
 	now := w.now()
+	w.tapWatching(now)
 	if due.After(now) {
 		w.deferred(due)
 	}
