@@ -14,7 +14,7 @@ const (
 	FlagDue
 	// FlagStillServed means that the broker was asked after the interval had run out, and that it still sent the copy.
 	FlagStillServed
-	// FlagLive means that a live publication was seen on the topic while the slot was held.
+	// FlagLive means that a live publication was seen on the topic: while the slot was held, or as far as Remember told.
 	FlagLive
 	// FlagChanged means that the content changed while it was watched, or differed between two scans.
 	FlagChanged

@@ -32,8 +32,8 @@ type Slot struct {
 	History  expiry.History  // what watching has taught
 
 	ReceivedAt int64 // Unix ms, when the held copy reached us
-	FirstSeen  int64 // Unix ms, when the slot came
-	LastLive   int64 // Unix ms of the last live publication, retained or not; 0 = none seen
+	FirstSeen  int64 // Unix ms, when the slot came, or the topic was first seen as far as Remember told
+	LastLive   int64 // Unix ms of the last live publication, retained or not, seen here or told by Remember; 0 = none
 	LiveCount  uint32
 	Flags      Flags
 	QoS        int8 // of the stored message; -1 = not known
