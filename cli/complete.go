@@ -17,6 +17,8 @@ func (p *program) completions(root *cobra.Command) {
 		switch v := s.bind(new(Settings)).(type) {
 		case choiceValue:
 			offer = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
+		case versionValue:
+			offer = cobra.FixedCompletions(protocolVersions, cobra.ShellCompDirectiveNoFileComp)
 		default:
 			if s.kind() == "FILE" || s.kind() == "FOLDER" {
 				continue

@@ -16,6 +16,7 @@ func TestTheShellIsOfferedWhatAFlagTakes(t *testing.T) {
 		{[]string{"list", "--sort", ""}, []string{"topic", "expiry", "size", "live", "received", "reading", "-size"}},
 		{[]string{"list", "--log-level", ""}, []string{"debug", "info", "warn", "error"}},
 		{[]string{"--log-level", ""}, []string{"debug", "error"}},
+		{[]string{"--protocol-version", ""}, []string{"5", "3.1.1"}},
 		{[]string{"--ascii", ""}, []string{"auto", "true", "false"}},
 		{[]string{"--config", config, "list", "--profile", ""}, []string{"home", "work"}},
 		{[]string{"--config", config + ".no", "--profile", ""}, nil},

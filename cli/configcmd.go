@@ -54,7 +54,11 @@ func (r *resolved) listing() string {
 		fmt.Fprintf(&b, "# profile: %s\n", quoteless(r.profile))
 	}
 	for _, s := range settings() {
-		fmt.Fprintf(&b, "%-24s = %-28s # %s\n", s.id(), s.bind(&r.Settings).show(), quoteless(r.from[s.id()].String()))
+		note := ""
+		if s.dependent() && r.MQTT.ProtocolVersion == version311 {
+			note = ", without effect with " + version311
+		}
+		fmt.Fprintf(&b, "%-28s = %-28s # %s%s\n", s.id(), s.bind(&r.Settings).show(), quoteless(r.from[s.id()].String()), note)
 	}
 	b.WriteString(r.listRules())
 	return b.String()
@@ -105,7 +109,11 @@ func exampleFile() string {
 		if err := v.take(s.preset, false); err != nil {
 			panic(err) // a default that its own check refuses: caught by every test
 		}
-		fmt.Fprintf(&b, "# %s\n%s = %s\n", s.usage, s.name, v.show())
+		out := ""
+		if s.dependent() {
+			out = "# "
+		}
+		fmt.Fprintf(&b, "# %s\n%s%s = %s\n", s.usage, out, s.name, v.show())
 	}
 	b.WriteString(exampleTail)
 	return b.String()

@@ -73,11 +73,35 @@ func parseConfig(path, text string) (*configFile, error) {
 	if _, err := toml.Decode(f.text, &f.doc); err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {
-			return nil, fmt.Errorf("%s line %d: %s", path, p.Position.Line, quoteless(firstLine(p.Message, p.Error())))
+			return nil, fmt.Errorf("%s line %d: %s", path, p.Position.Line, f.whyUnreadable(p))
 		}
 		return nil, fmt.Errorf("%s: %s", path, quoteless(err.Error()))
 	}
 	return f, nil
+}
+
+// whyUnreadable says what is wrong with a line, and where it is the value of a setting, which and what it takes. What
+// may be a secret without its quotes is not repeated.
+func (f *configFile) whyUnreadable(p toml.ParseError) string {
+	why := quoteless(firstLine(p.Message, p.Error()))
+	key := parts(p.LastKey)
+	if len(key) < 2 || lineOf(f.text, key) != p.Position.Line {
+		return why
+	}
+	section, name := key[len(key)-2], key[len(key)-1]
+	if len(key) == 3 && key[0] == "profile" {
+		section = "mqtt"
+	}
+	for _, s := range settings() {
+		if s.section != section || s.name != name {
+			continue
+		}
+		if s.secret || s.id() == "mqtt.broker" {
+			why = "(not shown)"
+		}
+		return fmt.Sprintf("%s: %s; its value %s", s.id(), why, s.bind(new(Settings)).take(nil, false))
+	}
+	return why
 }
 
 func firstLine(texts ...string) string {

@@ -71,6 +71,10 @@ func (s setting) kind() string {
 		return "FILTER"
 	case choiceValue:
 		return "WORD"
+	case versionValue:
+		return "VERSION"
+	case intervalValue:
+		return "SECONDS"
 	}
 	switch {
 	case s.name == "broker":

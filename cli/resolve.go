@@ -7,6 +7,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"retainscope/readings"
@@ -98,6 +99,9 @@ func merge(in sources) (*resolved, error) {
 			r.from[s.id()] = c.source
 		}
 	}
+	if err := r.checkProtocol(); err != nil {
+		return nil, err
+	}
 	r.brokers = brokersNamed(in)
 	if err := r.takeRules(in.file); err != nil {
 		return nil, err
@@ -153,13 +157,21 @@ func showRaw(v any) string {
 		return quote(v)
 	case []string:
 		return listValue{p: &v}.show()
+	case float64: // 5.0 is not 5 here
+		if text := strconv.FormatFloat(v, 'f', -1, 64); !strings.Contains(text, ".") && v-v == 0 {
+			return text + ".0"
+		}
+		return fmt.Sprint(v)
 	default:
 		return quoteless(fmt.Sprint(v))
 	}
 }
 
 // quoteless makes the text of a number, a boolean or a table safe for a terminal.
-func quoteless(s string) string { return strings.Trim(quote(s), `"`) }
+func quoteless(s string) string {
+	q := quote(s)
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+}
 
 // unknownEnv refuses a prefixed name that is no setting: it can only be meant for us. The plain names belong to
 // whoever shares the host.

@@ -23,6 +23,7 @@ type Settings struct {
 		ClientID                              string
 		KeepAlive, Timeout                    time.Duration
 		ProtocolVersion                       string
+		MessageExpiryInterval                 uint32 // seconds; without effect under 3.1.1
 	}
 	Scan struct {
 		Filters, ExtraFilters []string
@@ -124,8 +125,11 @@ func settings() []setting {
 			"longest wait for a connection or one answer of the broker",
 			duration(100*time.Millisecond, 10*time.Minute, func(s *Settings) *time.Duration { return &s.MQTT.Timeout })},
 		{"mqtt", "protocol_version", "protocol-version", "5", false,
-			"MQTT version; only \"5\" works",
+			"MQTT version, 5 or 3.1.1; 3.1.1 is for brokers that speak nothing else: no expiry is seen, nothing can be cleared",
 			func(s *Settings) value { return versionValue{&s.MQTT.ProtocolVersion} }},
+		{"mqtt", "message_expiry_interval", "message-expiry-interval", int64(broker.DefaultInterval), false,
+			"seconds after which a broker drops what retainscope published and no longer repeats; an error with 3.1.1",
+			func(s *Settings) value { return intervalValue{&s.MQTT.MessageExpiryInterval} }},
 
 		{"scan", "filters", "filter", []any{"#"}, false,
 			"MQTT topic filters to look under; narrow ones cost the broker less",

@@ -107,57 +107,6 @@ func TestTheDefaultFileIsFoundInTheConfigurationFolder(t *testing.T) {
 	}
 }
 
-// TestTheProtocolVersionDecisionTable runs every kind of value through every source.
-func TestTheProtocolVersionDecisionTable(t *testing.T) {
-	sources := map[string]func(v string) ([]string, []string){
-		"flag": func(v string) ([]string, []string) { return nil, []string{"--protocol-version", strings.Trim(v, `"`)} },
-		"env": func(v string) ([]string, []string) {
-			return []string{"MQTT__PROTOCOL_VERSION=" + strings.Trim(v, `"`)}, nil
-		},
-		"prefixed": func(v string) ([]string, []string) {
-			return []string{"RETAINSCOPE_MQTT__PROTOCOL_VERSION=" + strings.Trim(v, `"`)}, nil
-		},
-		"file": func(v string) ([]string, []string) {
-			return nil, []string{"--config", file(t, "c.toml", "[mqtt]\nprotocol_version = "+v+"\n")}
-		},
-		"profile": func(v string) ([]string, []string) {
-			return nil, []string{"--profile", "p", "--config", file(t, "c.toml", "[profile.p]\nprotocol_version = "+v+"\n")}
-		},
-	}
-	for v, wrong := range map[string]string{
-		`"5"`:     "",
-		"5":       "",
-		`"3.1.1"`: "3.1.1 cannot be spoken yet",
-		`""`:      `must be "5"`,
-		`"null"`:  `must be "5"`,
-		"0":       `must be "5"`,
-		"4":       `must be "5"`,
-		"5.0":     `must be "5"`,
-		"true":    `must be "5"`,
-	} {
-		for name, give := range sources {
-			t.Run(name+" "+v, func(t *testing.T) {
-				env, args := give(v)
-				o := run(t, env, append(args, "config")...)
-				if wrong == "" {
-					if got := configured(t, o, "mqtt.protocol_version"); !strings.HasPrefix(got, `"5" from `) || strings.HasSuffix(got, "default") {
-						t.Error(got)
-					}
-					return
-				}
-				if o.code != ExitUsage || !strings.Contains(o.errout, wrong) || !strings.Contains(o.errout, "mqtt.protocol_version") {
-					t.Errorf("exit %d: %s", o.code, o.errout)
-				}
-			})
-		}
-	}
-	// The shared name may belong to another program on the host: ours wins, whatever that one holds.
-	o := run(t, []string{"MQTT__PROTOCOL_VERSION=3.1.1", "RETAINSCOPE_MQTT__PROTOCOL_VERSION=5"}, "config")
-	if got := configured(t, o, "mqtt.protocol_version"); got != `"5" from environment RETAINSCOPE_MQTT__PROTOCOL_VERSION` {
-		t.Error(got)
-	}
-}
-
 func TestAWrongValueIsNamedWithKeyValueAndSource(t *testing.T) {
 	for _, c := range []struct {
 		name, toml string
@@ -369,8 +318,14 @@ func TestTheExampleFileNamesEveryKeyWithItsDefault(t *testing.T) {
 	if string(raw) != exampleFile() {
 		t.Error("config.toml.example is not what `retainscope config --example` prints")
 	}
+	whole := string(raw)
+	for _, s := range settings() {
+		if s.dependent() {
+			whole = strings.Replace(whole, "\n# "+s.name+" = ", "\n"+s.name+" = ", 1)
+		}
+	}
 	var doc map[string]map[string]any
-	if _, err := toml.Decode(string(raw), &doc); err != nil {
+	if _, err := toml.Decode(whole, &doc); err != nil {
 		t.Fatal(err)
 	}
 	named := 0
@@ -400,9 +355,14 @@ func TestTheExampleFileNamesEveryKeyWithItsDefault(t *testing.T) {
 		t.Errorf("the example has %d keys, %d of them are settings", keys, named)
 	}
 	// It is a file as any other, so everything shows where it came from.
-	o := run(t, nil, "--config", "../config.toml.example", "config")
+	o := run(t, nil, "--config", file(t, "whole.toml", whole), "config")
 	if o.code != ExitOK || strings.Contains(o.out, "# default") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
+	}
+	// With the one line changed that a person with an old broker changes, it still is one.
+	old := strings.Replace(string(raw), `protocol_version = "5"`, `protocol_version = "3.1.1"`, 1)
+	if o := run(t, nil, "--config", file(t, "old.toml", old), "config"); o.code != ExitOK {
+		t.Errorf("exit %d: %s", o.code, o.errout)
 	}
 	if o := run(t, nil, "config", "--example"); o.out != string(raw) {
 		t.Error("`retainscope config --example` prints something else")
@@ -413,14 +373,15 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 	other := map[string]string{ // a value that is not the default, as text
 		"mqtt.broker": "mqtt://h", "mqtt.user": "u", "mqtt.password": "p", "mqtt.password_file": file(t, "p", "x\n"),
 		"mqtt.ca_file": "c", "mqtt.cert_file": "c", "mqtt.key_file": "k", "mqtt.server_name": "s", "mqtt.insecure": "true",
-		"mqtt.client_id": "c", "mqtt.keep_alive": "9s", "mqtt.timeout": "9s", "mqtt.protocol_version": "5",
-		"scan.filters": "a/#,b", "scan.extra_filters": "[\"$SYS/#\", \"a,b\"]", "scan.quiet": "1s", "scan.sys_wait": "1s", "scan.slices": "false",
+		"mqtt.client_id": "c", "mqtt.keep_alive": "9s", "mqtt.timeout": "9s", "mqtt.protocol_version": "3.1.1",
+		"mqtt.message_expiry_interval": "3600",
+		"scan.filters":                 "a/#,b", "scan.extra_filters": "[\"$SYS/#\", \"a,b\"]", "scan.quiet": "1s", "scan.sys_wait": "1s", "scan.slices": "false",
 		"store.payload_per_topic": "1KiB", "store.payload_total": "2MiB", "store.changes": "1MiB",
 		"screen.refresh": "1s", "screen.ascii": "true", "screen.export_dir": "d",
 		"readings.enabled": "false", "readings.ignore": "a/#,b",
 		"log.file": "l", "log.level": "debug",
 	}
-	want := map[string]string{"mqtt.password": `"********"`, "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`}
+	want := map[string]string{"mqtt.password": `"********"`, "mqtt.message_expiry_interval": "3600", "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`}
 	for _, s := range settings() {
 		text, ok := other[s.id()]
 		if !ok {

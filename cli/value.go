@@ -259,22 +259,3 @@ func (l listValue) show() string {
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
-
-// versionValue is the protocol: text, or the integer 5 that a file or a shared environment may hold.
-type versionValue struct{ p *string }
-
-// errOnly5 is what a wish for 3.1.1 gets.
-var errOnly5 = errors.New("3.1.1 cannot be spoken yet: retainscope connects with MQTT 5, which also shows everything 3.1.1 clients left on the broker; set it to \"5\" or leave it out (RETAINSCOPE_MQTT__PROTOCOL_VERSION=5 wins over a name that other programs share)")
-
-func (t versionValue) take(v any, _ bool) error {
-	switch v {
-	case "5", int64(5):
-		*t.p = "5"
-		return nil
-	case "3.1.1":
-		return errOnly5
-	}
-	return errors.New("must be \"5\"")
-}
-
-func (t versionValue) show() string { return quote(*t.p) }
