@@ -70,10 +70,8 @@ const (
 // Source: MQTT 5, 3.1.
 func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	cfg = cfg.filled()
-	for _, text := range []string{cfg.ClientID + "123456789012", cfg.User, string(cfg.Password)} {
-		if len(text) > longestText {
-			return nil, failed(StageMQTT, nil, "the client identifier, the user or the password is longer than %d bytes", longestText)
-		}
+	if err := cfg.tooLong(); err != nil {
+		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
@@ -82,6 +80,16 @@ func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Ori
 		return nil, err
 	}
 	return open(limited, cfg, t, deliver, origin)
+}
+
+// tooLong returns an error when a text of the CONNECT has no room on the wire.
+func (c Config) tooLong() error {
+	for _, text := range []string{c.ClientID + "123456789012", c.User, string(c.Password)} {
+		if len(text) > longestText {
+			return failed(StageMQTT, nil, "the client identifier, the user or the password is longer than %d bytes", longestText)
+		}
+	}
+	return nil
 }
 
 // dialOver makes a connection over nc, which it owns from now on.

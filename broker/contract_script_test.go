@@ -3,6 +3,7 @@ package broker
 // A broker in memory that follows the standard, or leaves it in ways that real brokers were seen to.
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"retainscope/inventory"
 )
 
 // scriptBroker serves any number of connections. Its fields are set before the first one is made.
@@ -30,6 +33,10 @@ type scriptBroker struct {
 	queueLimit  int                       // copies of one SUBSCRIBE beyond it are dropped and counted; 0 has no limit
 	version     string                    // told under $SYS
 	hide        func(topic string) bool   // topics that the login may not read
+	connack     [][]byte                  // properties of the CONNACK
+	// onPublish may take a PUBLISH in place of the broker; it returns false where the broker does what it should. Called
+	// without the lock.
+	onPublish func(c *scriptClient, m message) bool
 
 	mu      sync.Mutex
 	store   map[string]stored
@@ -38,6 +45,7 @@ type scriptBroker struct {
 	clients map[*scriptClient]struct{}
 	dropped int
 	history []string // filters of every SUBSCRIBE, a line each
+	taken   []message
 	down    bool
 	deaf    bool
 	frozen  chan struct{} // while it is open nothing is written
@@ -148,7 +156,7 @@ func (b *scriptBroker) serve(w *wire) {
 	deaf := b.deaf
 	b.mu.Unlock()
 	if !deaf {
-		_, _ = w.Write(connack(0))
+		_, _ = w.Write(connack(0, b.connack...))
 	}
 	var writing sync.WaitGroup
 	writing.Go(func() {
@@ -185,6 +193,8 @@ func (b *scriptBroker) serve(w *wire) {
 			b.subscribe(c, body)
 		case typeUnsubscribe:
 			b.unsubscribe(c, body)
+		case typePublish:
+			b.take(c, first, body)
 		case typeDisconnect:
 			return
 		}
@@ -232,7 +242,9 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 		filter, options := string(rest[2:2+l]), rest[2+l]
 		rest = rest[3+l:]
 		filters = append(filters, filter)
+		b.mu.Lock()
 		code, refused := b.refuse[filter]
+		b.mu.Unlock()
 		codes = append(codes, code)
 		if refused {
 			continue
@@ -267,7 +279,7 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 					delete(b.store, topic)
 					continue
 				}
-				m.props = propExpiry(uint32((left + time.Second - 1) / time.Second))
+				m.props = join(propExpiry(uint32((left+time.Second-1)/time.Second)), m.props)
 			}
 			if b.queueLimit > 0 && sent >= b.queueLimit {
 				b.dropped++
@@ -306,6 +318,53 @@ func (b *scriptBroker) unsubscribe(c *scriptClient, body []byte) {
 	}
 	c.mu.Unlock()
 	c.put(control(typeUnsuback<<4, body[:2], []byte{0}, codes), 0)
+}
+
+// take does with a PUBLISH what a broker does: it is stored where RETAIN is 1, forwarded, and acknowledged.
+func (b *scriptBroker) take(c *scriptClient, first byte, body []byte) {
+	var p inventory.Publication
+	if _, bad := decodePublish(first, body, nil, &p); bad.code != 0 {
+		b.t.Errorf("a PUBLISH that is none: %s", bad.what)
+		return
+	}
+	m := message{topic: string(p.Topic), payload: string(p.Payload), qos: p.QoS, retain: p.Retain, dup: first&8 != 0, props: bytes.Clone(p.Properties)}
+	if m.qos > 0 {
+		m.id = binary.BigEndian.Uint16(body[2+len(p.Topic):])
+	}
+	b.mu.Lock()
+	b.taken = append(b.taken, m)
+	b.mu.Unlock()
+	if b.onPublish != nil && b.onPublish(c, m) {
+		return
+	}
+	seconds, _ := p.Interval.Seconds()
+	b.obey(m, seconds)
+	c.ack(m, 0x10)
+}
+
+// obey stores and forwards m.
+func (b *scriptBroker) obey(m message, expires uint32) {
+	if m.retain {
+		b.keep(m.topic, m.payload, expires)
+		b.mu.Lock()
+		if s, ok := b.store[m.topic]; ok {
+			s.qos, s.props = m.qos, m.props
+			b.store[m.topic] = s
+		}
+		b.mu.Unlock()
+	}
+	if expires > 0 {
+		m.props = join(propExpiry(expires), m.props)
+	}
+	m.qos, m.id = 0, 0
+	b.forward(m)
+}
+
+// ack answers m where it is at QoS 1.
+func (c *scriptClient) ack(m message, code byte, props ...[]byte) {
+	if m.qos > 0 {
+		c.put(control(typePuback<<4, binary.BigEndian.AppendUint16(nil, m.id), []byte{code}, properties(props...)), 0)
+	}
 }
 
 // keep stores a message without telling anybody, as if it had been there before.

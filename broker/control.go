@@ -3,7 +3,12 @@ package broker
 // What a server may send besides PUBLISH: checked for form before the library sees it, which is less strict.
 // Framing, lengths and the places of properties; what a reason code means is for the library and the caller.
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+
+	"retainscope/inventory"
+)
 
 // controlLimit is the largest packet other than PUBLISH that is taken. None of them needs a tenth of it, and the
 // library allocates by the length they announce.
@@ -125,6 +130,24 @@ func reasonString(t byte, props []byte) string {
 		at += size
 	}
 	return ""
+}
+
+// userProperties returns a copy of the user properties of a checked property block, in their order.
+func userProperties(t byte, props []byte) (users []inventory.UserProperty) {
+	var seen uint64
+	for at := 0; at < len(props); {
+		id, size, f := propertyAt(props[at:], t, &seen)
+		if f.code != 0 {
+			return users
+		}
+		if id == propUserProperty {
+			pair := bytes.Clone(props[at+1 : at+size])
+			key := prefixedSize(pair)
+			users = append(users, inventory.UserProperty{Key: pair[2:key:key], Value: pair[key+2:]})
+		}
+		at += size
+	}
+	return users
 }
 
 // serverDisconnect reads a checked DISCONNECT. Without a body it is a normal disconnection. Source: MQTT 5, 3.14.2.1.

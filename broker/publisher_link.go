@@ -51,24 +51,33 @@ type answered struct {
 
 // dial makes a connection with the publisher's identity and will.
 func (p *Publisher) dial(ctx context.Context) (*publishLink, error) {
-	limited, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
-	defer cancel()
-	t, err := dialTransport(limited, p.cfg.Config)
-	if err != nil {
-		return nil, err
-	}
 	l := &publishLink{flights: make(map[uint16]*flight)}
-	l.wire = &publishWire{Conn: t.Conn, acked: l.acked, connect: func(packet []byte) ([]byte, error) {
+	l.wire = &publishWire{acked: l.acked, connect: func(packet []byte) ([]byte, error) {
 		return withWill(packet, p.cfg.Identity, p.cfg.Will, p.cfg.Interval)
 	}}
-	t.Conn = l.wire
-	// Without a subscription nothing is delivered. The origin decides only how soon after another a reader looks.
-	l.conn, err = open(limited, p.cfg.Config, t, func([]inventory.Publication) {}, inventory.Replay)
-	if err != nil {
+	var err error
+	if l.conn, err = dialPublishing(ctx, p.cfg.Config, l.wire); err != nil {
 		return nil, err
 	}
 	l.slots = make(chan struct{}, l.conn.Server().ReceiveMaximum)
 	return l, nil
+}
+
+// dialPublishing is Dial for a connection without subscriptions, with w between its transport and the rest.
+func dialPublishing(ctx context.Context, cfg Config, w *publishWire) (*Conn, error) {
+	if err := cfg.tooLong(); err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
+	defer cancel()
+	t, err := dialTransport(limited, cfg)
+	if err != nil {
+		return nil, err
+	}
+	w.Conn, w.socket = t.Conn, t.socket
+	t.Conn = w
+	// Without a subscription nothing is delivered. The origin decides only how soon after another a reader looks.
+	return open(limited, cfg, t, func([]inventory.Publication) {}, inventory.Replay)
 }
 
 // slot takes one of the server's Receive Maximum, for a publish at QoS 1. It returns an error that wraps ErrNotConnected

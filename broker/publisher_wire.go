@@ -1,21 +1,26 @@
 package broker
 
-// What a publisher adds to a connection, between its transport and its Conn: the last will in the CONNECT on the way out,
+// What a connection that publishes adds, between its transport and its Conn: the last will in the CONNECT on the way out,
 // the count of PUBLISH packets that were handed over, and every PUBACK on the way in.
 
 import (
 	"encoding/binary"
 	"net"
 	"sync/atomic"
+
+	"retainscope/inventory"
 )
 
-// publishWire is a net.Conn around the transport of a publisher. Packets come to Write whole, one in each call.
+// publishWire is a net.Conn around the transport of a connection that publishes. Packets come to Write whole, one in each
+// call.
 type publishWire struct {
 	net.Conn
-	connect func(packet []byte) ([]byte, error) // rewrites the CONNECT
+	socket  *socket                             // below Conn: what it took was handed over
+	connect func(packet []byte) ([]byte, error) // rewrites the CONNECT; may be nil
+	guard   func(packet []byte) error           // sees a PUBLISH before its first byte is written, and may stop it; may be nil
 	acked   func(puback)                        // called on the goroutine that reads
 
-	handed atomic.Int64 // PUBLISH packets of which at least one byte was taken by the transport
+	handed atomic.Int64 // PUBLISH packets of which at least one byte was taken by the socket
 	in     ackStream
 }
 
@@ -25,13 +30,17 @@ type publishWire struct {
 type puback struct {
 	id     uint16
 	code   byte
-	reason string // as received
+	reason string                   // as received
+	user   []inventory.UserProperty // as received
 }
 
 // Write sends one packet.
 func (w *publishWire) Write(packet []byte) (int, error) {
 	switch packet[0] >> 4 {
 	case typeConnect:
+		if w.connect == nil {
+			break
+		}
 		rewritten, err := w.connect(packet)
 		if err != nil {
 			return 0, err
@@ -41,8 +50,14 @@ func (w *publishWire) Write(packet []byte) (int, error) {
 		}
 		return len(packet), nil
 	case typePublish:
+		if w.guard != nil {
+			if err := w.guard(packet); err != nil {
+				return 0, err
+			}
+		}
+		before := w.socket.wrote.Load()
 		n, err := w.Conn.Write(packet)
-		if n > 0 || err == nil {
+		if w.socket.wrote.Load() != before || err == nil {
 			w.handed.Add(1)
 		}
 		return n, err
@@ -124,6 +139,7 @@ func decodePuback(first byte, body []byte) (puback, fault) {
 	if len(body) > 3 {
 		if props, _, bad := block(body[3:]); bad.code == 0 {
 			ack.reason = reasonString(typePuback, props)
+			ack.user = userProperties(typePuback, props)
 		}
 	}
 	return ack, fault{}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// socket counts what comes from a connection and asks Linux for quick acknowledgements after each read: many brokers
+// socket counts what comes from a connection and what goes, and asks Linux for quick acknowledgements after each read: many brokers
 // leave Nagle's algorithm on, and then wait for ours.
 type socket struct {
 	net.Conn
@@ -18,6 +18,7 @@ type socket struct {
 	quick func()
 
 	bytes, reads atomic.Int64
+	wrote        atomic.Int64 // bytes taken by the connection below
 	heard        atomic.Int64 // nanoseconds after base at which the last byte came
 
 	size int // bytes of the last read; of the goroutine that reads
@@ -36,6 +37,12 @@ func (s *socket) Read(p []byte) (int, error) {
 		s.reads.Add(1)
 		s.quick()
 	}
+	return n, err
+}
+
+func (s *socket) Write(p []byte) (int, error) {
+	n, err := s.Conn.Write(p)
+	s.wrote.Add(int64(n))
 	return n, err
 }
 

@@ -171,7 +171,8 @@ func TestAcknowledgementsAreTakenOutOfTheStream(t *testing.T) {
 	if err != nil || !bytes.Equal(stream[:n], join(connack(0), retained("a", "1"), pingresp())) {
 		t.Errorf("passed %x, %v", stream[:n], err)
 	}
-	if want := fmt.Sprint([]puback{{1, 0, ""}, {2, 0x87, ""}, {256, 0x10, "why"}}); fmt.Sprint(acks) != want {
+	user := []inventory.UserProperty{{Key: []byte("k"), Value: []byte("v")}}
+	if want := fmt.Sprint([]puback{{id: 1}, {id: 2, code: 0x87}, {256, 0x10, "why", user}}); fmt.Sprint(acks) != want {
 		t.Errorf("%v, want %s", acks, want)
 	}
 	for name, b := range map[string][]byte{
