@@ -23,10 +23,11 @@ const (
 	clearOwn     = "lab/retire/device07/state"
 	clearPayload = `{"temperature":21.5}`
 	clearParent  = "lab/retire/device07"
+	clearBeside  = "lab/retire/device07/availability"
 )
 
 var clearStore = [][2]string{
-	{clearOwn, clearPayload}, {clearParent, "here"}, {"lab/retire/device07/availability", "online"},
+	{clearOwn, clearPayload}, {clearParent, "here"}, {clearBeside, "online"},
 	{"lab/retire/device070/state", "other"}, {"lab/retire/device08/state", "far"}, {clearOwn + "/child", "below"},
 }
 
