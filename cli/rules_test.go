@@ -47,7 +47,7 @@ level = "debug"
 		t.Errorf("ignored: %q; the log level is from %v", r.rules.Ignore, r.from["log.level"])
 	}
 	if got := r.listing(); !strings.Contains(got, `# rule 1: "heating script" owns ["heating/#"], liveness in "heating/status" (config.toml line 5)`) ||
-		!strings.Contains(got, "rule 2") || !strings.Contains(got, `readings.ignore          = ["lab/#"]`) {
+		!strings.Contains(got, "rule 2") || !strings.Contains(got, `readings.ignore              = ["lab/#"]`) {
 		t.Errorf("the listing is\n%s", got)
 	}
 	if reader, err := r.reader(); reader == nil || err != nil {
