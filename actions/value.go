@@ -73,14 +73,15 @@ func (v value) written() string {
 	case numberValue:
 		return strconv.FormatInt(v.number, 10)
 	default:
-		return quoteTOML(v.text)
+		return QuoteTOML(v.text)
 	}
 }
 
-// quoteTOML writes s as a basic string. What a person could not see is escaped.
+// QuoteTOML returns s as a basic string of TOML, its quotes included. What a person could not see is escaped, so that it
+// is safe for a terminal; bytes that are not UTF-8 are replaced.
 //
 // Source: TOML 1.0.0, "String".
-func quoteTOML(s string) string {
+func QuoteTOML(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

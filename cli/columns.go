@@ -39,7 +39,7 @@ func (t table) widths() columns {
 	}
 	w := *t.cols
 	w.reading = min(w.reading, readingWidth)
-	w.expiry = min(w.expiry, len("1d 02:03:04")) // one interval of years is no reason to cut every topic
+	w.expiry = min(w.expiry, len("999d 02:03")) // one interval of years is no reason to cut every topic
 	return w
 }
 

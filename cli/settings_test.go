@@ -133,7 +133,7 @@ func TestAWrongValueIsNamedWithKeyValueAndSource(t *testing.T) {
 		{"an address without a host", "", []string{"--broker", "mqtt://"}, []string{"mqtt.broker", "not an address"}},
 		{"a socket without a path", "", []string{"--broker", "unix://"}, []string{"mqtt.broker", "socket"}},
 		{"a certificate without its key", "[mqtt]\ncert_file = \"x\"\n", nil, []string{"cert_file", "key_file", "belong together"}},
-		{"escape sequences in a value", "", []string{"--log-level", "\x1b[31m"}, []string{`\U0000001B[31m`}},
+		{"escape sequences in a value", "", []string{"--log-level", "\x1b[31m"}, []string{`\u001B[31m`}},
 		{"an unknown profile", "[profile.home]\n", []string{"--profile", "hose"}, []string{`no profile "hose"`, `"home"`}},
 		{"a profile without a file", "", []string{"--profile", "x"}, []string{"profile", "no configuration file"}},
 	} {

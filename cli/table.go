@@ -9,12 +9,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
-	"retainscope/expiry"
 	"retainscope/inventory"
 	"retainscope/readings"
 	"retainscope/tui"
@@ -134,7 +132,7 @@ func (t table) row(d *inventory.Detail, now int64) error {
 		}
 		payload = tui.PrintableText(bytes)
 	}
-	return t.line(topic, expiryText(&d.Slot, now), sizeText(int64(d.Size)), t.reading(&d.Slot, now), payload)
+	return t.line(topic, tui.Expires(&d.Slot, now), tui.Size(int64(d.Size)), t.reading(&d.Slot, now), payload)
 }
 
 func (t table) cut(b []byte, width int) string {
@@ -164,41 +162,6 @@ func (t table) line(topic, expires, size, reading, payload string) error {
 	return err
 }
 
-func expiryText(s *inventory.Slot, now int64) string {
-	switch s.Standing(now) {
-	case expiry.NotTold:
-		return "unknown"
-	case expiry.Never:
-		return "never"
-	case expiry.Due:
-		return "due"
-	}
-	left, _ := s.Remaining(now)
-	return clockText(left)
-}
-
-// clockText writes 1d 02:03:04 or 02:03:04.
-func clockText(d time.Duration) string {
-	n := int64(d / time.Second)
-	clock := fmt.Sprintf("%02d:%02d:%02d", n/3600%24, n/60%60, n%60)
-	if days := n / 86400; days > 0 {
-		return strconv.FormatInt(days, 10) + "d " + clock
-	}
-	return clock
-}
-
-// sizeText counts in thousands, as the screen does.
-func sizeText(n int64) string {
-	switch {
-	case n < 1000:
-		return strconv.FormatInt(n, 10) + " B"
-	case n < 999_950:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	default:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-}
-
 // reading says the reader's phrase where there is one, and what is odd about the message.
 func (t table) reading(s *inventory.Slot, now int64) string {
 	if t.reader != nil {
@@ -211,17 +174,7 @@ func (t table) reading(s *inventory.Slot, now int64) string {
 
 // readingText says what expiry alone tells, and what is odd about the message.
 func readingText(s *inventory.Slot, now int64) string {
-	var text string
-	switch standing := s.Standing(now); {
-	case s.Flags.Has(inventory.FlagStillServed):
-		text = "past due, still served"
-	case standing == expiry.Never:
-		text = "never expires"
-	case standing == expiry.Expires:
-		text = "expires by itself"
-	default:
-		text = standing.String()
-	}
+	text := tui.ExpiryPhrase(s, now)
 	return text + oddities(s, text)
 }
 
@@ -231,9 +184,9 @@ func oddities(s *inventory.Slot, said string) (text string) {
 		flag inventory.Flags
 		text string
 	}{
-		{inventory.FlagFell, "fell back to never"},
+		{inventory.FlagFell, "fell to never"},
 		{inventory.FlagEmptyReplay, "empty replay"},
-		{inventory.FlagLooksEmpty, "looks empty (" + sizeText(int64(s.Size)) + ")"},
+		{inventory.FlagLooksEmpty, "looks empty (" + tui.Size(int64(s.Size)) + ")"},
 		{inventory.FlagOddName, "odd name"},
 		{inventory.FlagCut, "payload cut"},
 	} {

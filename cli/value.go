@@ -13,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"retainscope/actions"
 	"retainscope/broker"
 )
 
@@ -23,27 +24,8 @@ type value interface {
 	show() string
 }
 
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == 0x7f || r < 0x20 || !strconv.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+// quote writes s as TOML has it, safe for a terminal.
+func quote(s string) string { return actions.QuoteTOML(s) }
 
 // textValue is any text; check may refuse it.
 type textValue struct {
