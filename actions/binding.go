@@ -17,7 +17,7 @@ type BrokerID struct {
 // differs. Address and user must be equal; the identity, where both are known, must be the same product. A different
 // version of it is the same broker, see Drift.
 func (b BrokerID) Same(other BrokerID) error {
-	mine, theirs := normalURL(b.URL), normalURL(other.URL)
+	mine, theirs := CanonicalAddress(b.URL), CanonicalAddress(other.URL)
 	switch {
 	case mine != theirs:
 		return fmt.Errorf("another broker: %s was approved, this is %s", Quote([]byte(mine)), Quote([]byte(theirs)))
@@ -67,22 +67,39 @@ func product(s string) string {
 	return strings.Join(words, " ")
 }
 
-var defaultPorts = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
+var (
+	defaultPorts = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
+	schemeNames  = map[string]string{"tcp": "mqtt", "ssl": "mqtts", "tls": "mqtts"}
+)
 
-// normalURL returns raw without credentials, with scheme and host in lower case and the port written out. What is not
-// an address is returned as it is.
-func normalURL(raw string) string {
+// CanonicalAddress returns the address of a broker in the one form in which two of them can be compared: without
+// credentials, scheme and host in lower case and by their first name, the port written out, no slash at the end. What
+// is not an address is returned as it is. A scheme with TLS and one without are never the same.
+func CanonicalAddress(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme == "" {
 		return raw
 	}
 	u.User, u.Scheme = nil, strings.ToLower(u.Scheme)
-	u.Host = strings.ToLower(u.Host)
-	if port := defaultPorts[u.Scheme]; port != "" && u.Port() == "" && u.Host != "" {
-		u.Host = strings.TrimSuffix(u.Host, ":") + ":" + port
+	if name, alias := schemeNames[u.Scheme]; alias {
+		u.Scheme = name
 	}
-	if u.Path == "/" {
-		u.Path = ""
+	if u.Host != "" {
+		host, port := strings.ToLower(u.Hostname()), u.Port()
+		if port == "" {
+			port = defaultPorts[u.Scheme]
+		}
+		switch {
+		case host == "localhost":
+			host = "127.0.0.1" // this machine has two names
+		case strings.Contains(host, ":"):
+			host = "[" + host + "]"
+		}
+		if u.Host = host; port != "" {
+			u.Host += ":" + port
+		}
+		u.Path = strings.TrimSuffix(u.Path, "/")
+		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
 	}
 	return u.String()
 }

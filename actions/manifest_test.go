@@ -387,6 +387,7 @@ func TestBindingRefusesAnotherBroker(t *testing.T) {
 	}{
 		{"the same", home, ""},
 		{"the port written out", BrokerID{"mqtt://BROKER.lan:1883/", "operator", home.Identity}, ""},
+		{"by its other scheme name", BrokerID{"tcp://broker.lan", "operator", home.Identity}, ""},
 		{"after an upgrade", BrokerID{home.URL, "operator", "mosquitto version 2.1.2"}, ""},
 		{"that tells nothing of itself", BrokerID{home.URL, "operator", ""}, ""},
 		{"another host", BrokerID{"mqtt://other.lan", "operator", home.Identity}, "another broker"},
@@ -398,6 +399,18 @@ func TestBindingRefusesAnotherBroker(t *testing.T) {
 		err := home.Same(c.other)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	here := BrokerID{URL: "mqtt://localhost"}
+	if err := here.Same(BrokerID{URL: "mqtt://127.0.0.1:1883/"}); err != nil {
+		t.Errorf("this machine by its other name: %v", err)
+	}
+	for raw, want := range map[string]string{
+		"WS://[::1]/Path/": "ws://[::1]:80/Path", "unix:///run/m.sock": "unix:///run/m.sock", "ssl://Me:secret@H": "mqtts://h:8883",
+		"no address": "no address", "x://H": "x://h",
+	} {
+		if got := CanonicalAddress(raw); got != want {
+			t.Errorf("%s is %s, want %s", raw, got, want)
 		}
 	}
 	if home.Drift(BrokerID{home.URL, "operator", "mosquitto version 2.1.2"}) == "" || home.Drift(home) != "" {

@@ -592,3 +592,30 @@ func hundredThousand(t testing.TB) *Desk {
 	t.Logf("%d lines, %.1f MB", seq, float64(b.Len())/1e6)
 	return OpenDesk(store, "home.toml", s.clock)
 }
+
+func TestAFolderThatIsNotThereIsMadeOnlyToWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "desk")
+	store, err := OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := OpenDesk(store, "home.toml", time.Now)
+	if _, err := d.Manifest(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a manifest that is not there: %v", err)
+	}
+	if l, err := d.List(t.Context()); err != nil || len(l.Operations) != 0 {
+		t.Errorf("%+v %v", l, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("looking made the folder")
+	}
+	if err := d.Save(t.Context(), NewManifest(home)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info, err)
+	}
+	if _, err := OpenDir(filepath.Join(path, "home.toml")); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}

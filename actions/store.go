@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,17 +49,28 @@ type Dir struct {
 	path string
 }
 
-// OpenDir returns the store in the folder at path, and makes the folder with mode 0700 where there is none.
+// OpenDir returns the store in the folder at path. It writes nothing: a folder that is not there reads as an empty one
+// and is made, with mode 0700, before the first file is written into it. The error says that path is something else.
 func OpenDir(path string) (*Dir, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("open folder of the record: %s is no folder", Quote([]byte(path)))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open folder of the record: %w", err)
 	}
 	return &Dir{path: path}, nil
 }
 
+// make makes the folder.
+func (d *Dir) make() error { return os.MkdirAll(d.path, 0o700) }
+
 // Names satisfies Store.
 func (d *Dir) Names(prefix string) ([]string, error) {
 	all, err := os.ReadDir(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +104,9 @@ func (d *Dir) Open(name string) (ReadFile, error) {
 
 // Append satisfies Store.
 func (d *Dir) Append(name string) (AppendFile, error) {
+	if err := d.make(); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(d.path, name)
 	_, missing := os.Lstat(path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -108,6 +123,9 @@ func (d *Dir) Append(name string) (AppendFile, error) {
 
 // Replace satisfies Store. A symbolic link at name stays one: the file it names is replaced.
 func (d *Dir) Replace(name string, content []byte) (err error) {
+	if err := d.make(); err != nil {
+		return err
+	}
 	path := filepath.Join(d.path, name)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -144,6 +162,9 @@ func (d *Dir) syncNames() error { return syncDir(d.path) }
 
 // TryLock satisfies Store.
 func (d *Dir) TryLock(name string) (func() error, error) {
+	if err := d.make(); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(d.path, name)
 	f, err := openLocked(path)
 	if errors.Is(err, ErrLocked) {

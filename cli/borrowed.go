@@ -5,9 +5,9 @@ package cli
 
 import (
 	"fmt"
-	"net"
-	"net/url"
 	"strings"
+
+	"retainscope/actions"
 )
 
 // brokersNamed returns the address each source gives, by its layer.
@@ -68,29 +68,7 @@ func wholeAddress(address string) string {
 // sameBroker reports whether two whole addresses mean one broker: a port may be left out, this machine has two names. A
 // scheme with TLS and one without are never the same: a password would go in the clear.
 func sameBroker(a, b string) bool {
-	return canonical(a) == canonical(b)
-}
-
-func canonical(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return address
-	}
-	scheme, port := u.Scheme, u.Port()
-	switch scheme {
-	case "tcp":
-		scheme = "mqtt"
-	case "ssl", "tls":
-		scheme = "mqtts"
-	}
-	if port == "" {
-		port = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}[scheme]
-	}
-	host := strings.ToLower(u.Hostname())
-	if host == "localhost" {
-		host = "127.0.0.1"
-	}
-	return scheme + "://" + net.JoinHostPort(host, port) + strings.TrimSuffix(u.EscapedPath(), "/")
+	return actions.CanonicalAddress(a) == actions.CanonicalAddress(b)
 }
 
 // leaveBorrowed empties user, password and password file where a higher source changed the broker they were written
