@@ -89,12 +89,19 @@ func (r *resolved) leaveBorrowed() {
 		empty()
 		r.from[id] = source{}
 	}
-	leave("mqtt.user", m.User != "", func() { m.User = "" })
-	// Of two passwords the one that a higher source beats is not used anyway, and not spoken of.
-	password := m.Password != "" && (m.PasswordFile == "" || r.from["mqtt.password"].layer >= r.from["mqtt.password_file"].layer)
-	leave("mqtt.password", password, func() { m.Password = "" })
-	file := m.PasswordFile != "" && (m.Password == "" || r.from["mqtt.password_file"].layer >= r.from["mqtt.password"].layer)
-	leave("mqtt.password_file", file, func() { m.PasswordFile = "" })
+	for _, l := range r.logins() {
+		leave(l.section+".user", *l.user != "", func() {
+			if *l.user = ""; l.alone {
+				*l.password, *l.file = "", ""
+			}
+		})
+		// Of two passwords the one that a higher source beats is not used anyway, and not spoken of.
+		pass, path := l.section+".password", l.section+".password_file"
+		password := *l.password != "" && (*l.file == "" || r.from[pass].layer >= r.from[path].layer)
+		leave(pass, password, func() { *l.password = "" })
+		file := *l.file != "" && (*l.password == "" || r.from[path].layer >= r.from[pass].layer)
+		leave(path, file, func() { *l.file = "" })
+	}
 	if len(left) == 0 {
 		return
 	}

@@ -60,7 +60,7 @@ func withoutUserInfo(address string) string {
 // settle finishes a merge: the address is made whole and freed of credentials, the password is fetched from where it
 // is. The error names what is wrong and never a password.
 func (r *resolved) settle() error {
-	const address, userKey, passKey, fileKey = "mqtt.broker", "mqtt.user", "mqtt.password", "mqtt.password_file"
+	const address, userKey, passKey = "mqtt.broker", "mqtt.user", "mqtt.password"
 	m := &r.MQTT
 	if !strings.Contains(m.Broker, "://") {
 		m.Broker = "mqtt://" + m.Broker
@@ -86,15 +86,48 @@ func (r *resolved) settle() error {
 	if err := r.checkAddress(); err != nil {
 		return err
 	}
-	if (m.CertFile == "") != (m.KeyFile == "") {
-		return errors.New("mqtt.cert_file and mqtt.key_file belong together: one is given without the other")
+	for _, l := range r.logins() {
+		if err := r.finish(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// login is who connects, in one section of the settings.
+type login struct {
+	section          string
+	user             *string
+	password         *broker.Secret
+	file             *string // of the password
+	certificate, its *string // the certificate and its key
+	alone            bool    // a password without a user means nothing
+}
+
+// logins returns the login of every connection and that of the observer.
+func (r *resolved) logins() []login {
+	m, o := &r.MQTT, &r.Observer
+	return []login{
+		{"mqtt", &m.User, &m.Password, &m.PasswordFile, &m.CertFile, &m.KeyFile, false},
+		{"observer", &o.User, &o.Password, &o.PasswordFile, &o.CertFile, &o.KeyFile, true},
+	}
+}
+
+// finish checks a login and fetches its password.
+func (r *resolved) finish(l login) error {
+	if (*l.certificate == "") != (*l.its == "") {
+		return fmt.Errorf("%[1]s.cert_file and %[1]s.key_file belong together: one is given without the other", l.section)
+	}
+	passKey, fileKey := l.section+".password", l.section+".password_file"
+	if l.alone && *l.user == "" && (*l.password != "" || *l.file != "") {
+		return fmt.Errorf("%[1]s.password or %[1]s.password_file is given without %[1]s.user", l.section)
 	}
 	switch pass, file := r.from[passKey].layer, r.from[fileKey].layer; {
-	case m.PasswordFile == "":
-	case m.Password != "" && pass == file:
-		return fmt.Errorf("mqtt.password (%s) and mqtt.password_file (%s) are both given; keep one", r.from[passKey], r.from[fileKey])
-	case m.Password == "" || file > pass:
-		return r.readPasswordFile()
+	case *l.file == "":
+	case *l.password != "" && pass == file:
+		return fmt.Errorf("%s (%s) and %s (%s) are both given; keep one", passKey, r.from[passKey], fileKey, r.from[fileKey])
+	case *l.password == "" || file > pass:
+		return r.readPasswordFile(l)
 	}
 	return nil
 }
@@ -123,22 +156,22 @@ func (r *resolved) checkAddress() error {
 	return nil
 }
 
-func (r *resolved) readPasswordFile() error {
-	path := r.MQTT.PasswordFile
-	where := r.from["mqtt.password_file"]
+func (r *resolved) readPasswordFile(l login) error {
+	path, key := *l.file, l.section+".password_file"
+	where := r.from[key]
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read mqtt.password_file (%s): %w", where, err)
+		return fmt.Errorf("read %s (%s): %w", key, where, err)
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	line = strings.TrimSuffix(line, "\r")
 	if line == "" {
-		return fmt.Errorf("mqtt.password_file %s (%s) has no password on its first line", quote(path), where)
+		return fmt.Errorf("%s %s (%s) has no password on its first line", key, quote(path), where)
 	}
 	if info, err := os.Stat(path); err == nil && openToOthers(info.Mode()) {
 		r.warnings = append(r.warnings, openWarning(path))
 	}
-	r.MQTT.Password, r.from["mqtt.password"] = broker.Secret(line), where
+	*l.password, r.from[l.section+".password"] = broker.Secret(line), where
 	return nil
 }
 

@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,7 @@ func (s setting) kind() string {
 		return "TIME"
 	case sizeValue:
 		return "SIZE"
-	case listValue:
+	case listValue, protectValue:
 		return "FILTER"
 	case choiceValue:
 		return "WORD"
@@ -79,7 +80,7 @@ func (s setting) kind() string {
 	switch {
 	case s.name == "broker":
 		return "URL"
-	case strings.HasSuffix(s.name, "file"):
+	case strings.HasSuffix(s.name, "file"), s.name == "manifest":
 		return "FILE"
 	case strings.HasSuffix(s.name, "dir"):
 		return "FOLDER"
@@ -87,14 +88,29 @@ func (s setting) kind() string {
 	return "NAME"
 }
 
-// screenFlags adds the flags of the section that only a screen has.
-func (p *program) screenFlags(cmd *cobra.Command) {
+// everywhere reports whether every command has the flag of s.
+func (s setting) everywhere() bool {
+	switch s.section {
+	case "screen", "clear", "observer":
+		return false
+	}
+	return true
+}
+
+// sectionFlags adds the flags of the given sections.
+func (p *program) sectionFlags(flags *pflag.FlagSet, sections ...string) {
 	for _, s := range settings() {
-		if s.section == "screen" {
-			p.addFlag(cmd.Flags(), s)
+		if slices.Contains(sections, s.section) {
+			p.addFlag(flags, s)
 		}
 	}
 }
+
+// screenFlags adds the flags that only a screen has.
+func (p *program) screenFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "screen") }
+
+// retireFlags adds the flags of what clears or restores.
+func (p *program) retireFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "clear", "observer") }
 
 // load merges all sources and fetches the password. Warnings go to stderr, once.
 func (p *program) load(ctx context.Context) (*resolved, error) {

@@ -24,6 +24,7 @@ const (
 	fromPrefixed // RETAINSCOPE_MQTT__BROKER
 	fromFlag
 	fromPrompt
+	fromSeveral // that add up
 )
 
 // source says where a value came from.
@@ -35,7 +36,7 @@ type source struct {
 // String returns a phrase such as "environment MQTT__BROKER".
 func (s source) String() string {
 	switch s.layer {
-	case fromFile, fromProfile:
+	case fromFile, fromProfile, fromSeveral:
 		return s.name
 	case fromEnv, fromPrefixed:
 		return "environment " + s.name
@@ -96,7 +97,11 @@ func merge(in sources) (*resolved, error) {
 			if err := v.take(c.value, c.text); err != nil {
 				return nil, wrongValue(s, c, err)
 			}
+			before := r.from[s.id()]
 			r.from[s.id()] = c.source
+			if _, adds := v.(protectValue); adds && before.layer != fromDefault {
+				r.from[s.id()] = source{fromSeveral, before.String() + " and " + c.source.String()}
+			}
 		}
 	}
 	if err := r.checkProtocol(); err != nil {

@@ -129,11 +129,12 @@ SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; S
 	flags.StringVar(&p.profile, "profile", "", "profile `NAME` of the configuration file, whose values win over its sections")
 	flags.BoolVar(&p.askPassword, "ask-password", false, "ask for the password, without echo")
 	for _, s := range settings() {
-		if s.section != "screen" {
+		if s.everywhere() {
 			p.addFlag(flags, s)
 		}
 	}
 	p.screenFlags(root)
+	p.retireFlags(root)
 	root.AddCommand(p.listCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
 	p.completions(root)
 	return root

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"retainscope/actions"
 	"retainscope/broker"
 )
 
@@ -36,6 +37,18 @@ type Settings struct {
 	Readings struct {
 		Enabled bool
 		Ignore  []string
+	}
+	Clear struct {
+		Manifest    string
+		Protect     []string
+		Window      time.Duration
+		UndoPayload int64
+	}
+	Observer struct {
+		User              string
+		Password          broker.Secret
+		PasswordFile      string
+		CertFile, KeyFile string
 	}
 	Screen struct {
 		Refresh   time.Duration
@@ -164,6 +177,35 @@ func settings() []setting {
 			"MQTT topic filters about which the readings say nothing; rules of your own: [[rule]], below",
 			filters(func(s *Settings) *[]string { return &s.Readings.Ignore })},
 
+		{"clear", "manifest", "manifest", "", false,
+			"file that says what may be cleared; the record of what was done lies beside it. Empty: one for each broker and login, beside this file",
+			text(func(s *Settings) *string { return &s.Clear.Manifest }, nil)},
+		{"clear", "protect", "protect", []any{}, false,
+			"MQTT topic filters that are never published to; those of all sources count together, with $SYS/#",
+			func(s *Settings) value { return protectValue{listValue{&s.Clear.Protect, checkProtect}} }},
+		{"clear", "window", "window", "1m", false,
+			"how long after a clear a return of the value is watched for; 0s does not watch",
+			duration(0, 24*time.Hour, func(s *Settings) *time.Duration { return &s.Clear.Window })},
+		{"clear", "undo_payload", "undo-payload", "1MiB", false,
+			"largest payload, with its properties, that the record keeps for an undo; a larger one can be cleared and not be put back",
+			size(1, 256<<20, func(s *Settings) *int64 { return &s.Clear.UndoPayload })},
+
+		{"observer", "user", "observer-user", "", false,
+			"user name of the connections that verify a clear, where mqtt.user may not read; empty takes the login of [mqtt]",
+			text(func(s *Settings) *string { return &s.Observer.User }, nil)},
+		{"observer", "password", "", "", true,
+			"its password; better in password_file or the environment",
+			func(s *Settings) value { return secretValue{&s.Observer.Password} }},
+		{"observer", "password_file", "observer-password-file", "", false,
+			"file that holds its password on the first line",
+			text(func(s *Settings) *string { return &s.Observer.PasswordFile }, nil)},
+		{"observer", "cert_file", "observer-cert-file", "", false,
+			"PEM file of its client certificate; needs key_file. Empty takes that of [mqtt]",
+			text(func(s *Settings) *string { return &s.Observer.CertFile }, nil)},
+		{"observer", "key_file", "observer-key-file", "", false,
+			"PEM file of the private key of that",
+			text(func(s *Settings) *string { return &s.Observer.KeyFile }, nil)},
+
 		{"screen", "refresh", "refresh", "250ms", false,
 			"time between two drawings; 1s suits a slow line",
 			duration(50*time.Millisecond, time.Minute, func(s *Settings) *time.Duration { return &s.Screen.Refresh })},
@@ -205,6 +247,12 @@ func checkFilter(f string) error {
 		}
 	}
 	return nil
+}
+
+// checkProtect refuses what protects nothing. A shared subscription is told from its filter.
+func checkProtect(f string) error {
+	_, err := actions.Protect([]string{f})
+	return errors.Unwrap(err)
 }
 
 // checkClientID keeps room for the random end: every server takes 23 characters of these. Source: MQTT 5, 3.1.3.1.

@@ -379,9 +379,12 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		"store.payload_per_topic": "1KiB", "store.payload_total": "2MiB", "store.changes": "1MiB",
 		"screen.refresh": "1s", "screen.ascii": "true", "screen.export_dir": "d",
 		"readings.enabled": "false", "readings.ignore": "a/#,b",
+		"clear.manifest": "m", "clear.protect": "a/#,b", "clear.window": "5s", "clear.undo_payload": "1KiB",
+		"observer.user": "u", "observer.password": "p", "observer.password_file": file(t, "o", "x\n"), "observer.cert_file": "c", "observer.key_file": "k",
 		"log.file": "l", "log.level": "debug",
 	}
-	want := map[string]string{"mqtt.password": `"********"`, "mqtt.message_expiry_interval": "3600", "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`}
+	want := map[string]string{"mqtt.password": `"********"`, "mqtt.message_expiry_interval": "3600", "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`,
+		"observer.password": `"********"`, "clear.protect": `["a/#", "b"]`}
 	for _, s := range settings() {
 		text, ok := other[s.id()]
 		if !ok {
@@ -392,9 +395,13 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		var along []string
 		switch s.name {
 		case "cert_file":
-			along = []string{"MQTT__KEY_FILE=k"}
+			along = []string{strings.ToUpper(s.section) + "__KEY_FILE=k"}
 		case "key_file":
-			along = []string{"MQTT__CERT_FILE=k"}
+			along = []string{strings.ToUpper(s.section) + "__CERT_FILE=k"}
+		case "password", "password_file":
+			if s.section == "observer" {
+				along = []string{"OBSERVER__USER=u"}
+			}
 		}
 		shown := want[s.id()]
 		if shown == "" {

@@ -241,3 +241,20 @@ func (l listValue) show() string {
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
+
+// protectValue is a list to which every source adds: none of them can take away what another one protects.
+type protectValue struct{ listValue }
+
+func (l protectValue) take(v any, text bool) error {
+	before := *l.p
+	if err := l.listValue.take(v, text); err != nil {
+		return err
+	}
+	for _, f := range *l.p {
+		if !slices.Contains(before, f) {
+			before = append(before, f)
+		}
+	}
+	*l.p = before
+	return nil
+}
