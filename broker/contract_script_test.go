@@ -34,6 +34,7 @@ type scriptBroker struct {
 	version     string                    // told under $SYS
 	hide        func(topic string) bool   // topics that the login may not read
 	connack     [][]byte                  // properties of the CONNACK
+	greeting    []byte                    // follows the CONNACK in the same write
 	// onPublish may take a PUBLISH in place of the broker; it returns false where the broker does what it should. Called
 	// without the lock.
 	onPublish func(c *scriptClient, m message) bool
@@ -153,10 +154,10 @@ func (b *scriptBroker) serve(w *wire) {
 		return
 	}
 	b.clients[c] = struct{}{}
-	deaf := b.deaf
+	deaf, hello := b.deaf, join(connack(0, b.connack...), b.greeting)
 	b.mu.Unlock()
 	if !deaf {
-		_, _ = w.Write(connack(0, b.connack...))
+		_, _ = w.Write(hello)
 	}
 	var writing sync.WaitGroup
 	writing.Go(func() {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -76,6 +77,9 @@ func subscriptionsFor(filters [][]byte, like Subscription) ([]Subscription, erro
 		like.Filter = string(f)
 		if !utf8.Valid(f) {
 			return nil, fmt.Errorf("the topic filter %s is not UTF-8", quoted(like.Filter)) // [MQTT-3.8.3-1]
+		}
+		if strings.HasPrefix(like.Filter, "$share/") { // 4.8.2: it would be sent no retained copies
+			return nil, fmt.Errorf("the topic filter %s is a shared subscription", quoted(like.Filter))
 		}
 		subs[i] = like
 	}
