@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,12 +86,18 @@ func (p *program) runDemo(ctx context.Context, o demoOptions) error {
 		<-ctx.Done()
 		return nil
 	}
-	return p.screenOn(ctx, r.forDemo(d.URL()))
+	// What is approved and recorded on a broker that will be gone goes with it.
+	desk, err := os.MkdirTemp("", "retainscope-demo-")
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
+	defer func() { _ = os.RemoveAll(desk) }() // a temporary folder that stays harms nobody
+	return p.screenOn(ctx, r.forDemo(d.URL(), desk))
 }
 
-// forDemo returns r with everything about a connection at its default, but for the address: the settings of a real
-// broker, its password among them, are none of the demo's business.
-func (r *resolved) forDemo(address string) *resolved {
+// forDemo returns r with everything about a connection and about clears at its default, but for the address and the
+// folder of the manifest: the settings of a real broker, its password among them, are none of the demo's business.
+func (r *resolved) forDemo(address, desk string) *resolved {
 	out := *r
 	var plain Settings
 	for _, s := range settings() {
@@ -97,9 +105,9 @@ func (r *resolved) forDemo(address string) *resolved {
 			panic(err) // a default that its own check refuses: caught by every test
 		}
 	}
-	out.MQTT, out.Scan, out.Readings = plain.MQTT, plain.Scan, plain.Readings
+	out.MQTT, out.Scan, out.Readings, out.Clear, out.Observer = plain.MQTT, plain.Scan, plain.Readings, plain.Clear, plain.Observer
 	out.rules, out.ruleLines = readings.Rules{}, nil
-	out.MQTT.Broker = address
+	out.MQTT.Broker, out.Clear.Manifest = address, filepath.Join(desk, "manifest.toml")
 	return &out
 }
 

@@ -99,7 +99,7 @@ func merge(in sources) (*resolved, error) {
 			}
 			before := r.from[s.id()]
 			r.from[s.id()] = c.source
-			if _, adds := v.(protectValue); adds && before.layer != fromDefault {
+			if s.adds() && before.layer != fromDefault {
 				r.from[s.id()] = source{fromSeveral, before.String() + " and " + c.source.String()}
 			}
 		}
@@ -112,6 +112,12 @@ func merge(in sources) (*resolved, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// adds reports whether the values of all sources count together, so that no source takes away what another one says.
+func (s setting) adds() bool {
+	_, yes := s.bind(new(Settings)).(protectValue)
+	return yes
 }
 
 // candidate is one value some source gives to a setting.
@@ -140,7 +146,7 @@ func (s setting) candidates(in sources) []candidate {
 		}
 		out = append(out, c)
 	}
-	if n := len(out); n > 0 && out[n-1].source.layer > fromEnv {
+	if n := len(out); n > 0 && out[n-1].source.layer > fromEnv && !s.adds() {
 		// The shared name is some other program's then: whatever it holds is not our error.
 		out = slices.DeleteFunc(out, func(c candidate) bool { return c.source.layer == fromEnv })
 	}

@@ -53,7 +53,7 @@ level = "debug"
 	if reader, err := r.reader(); reader == nil || err != nil {
 		t.Errorf("no reader: %v", err)
 	}
-	if d := r.forDemo("mqtt://localhost:1"); len(d.rules.Conventions)+len(d.rules.Ignore)+len(d.Readings.Ignore) != 0 {
+	if d := r.forDemo("mqtt://localhost:1", t.TempDir()); len(d.rules.Conventions)+len(d.rules.Ignore)+len(d.Readings.Ignore) != 0 {
 		t.Errorf("the demo has rules: %+v", d.rules)
 	}
 }

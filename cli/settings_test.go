@@ -134,6 +134,11 @@ func TestAWrongValueIsNamedWithKeyValueAndSource(t *testing.T) {
 		{"a socket without a path", "", []string{"--broker", "unix://"}, []string{"mqtt.broker", "socket"}},
 		{"a certificate without its key", "[mqtt]\ncert_file = \"x\"\n", nil, []string{"cert_file", "key_file", "belong together"}},
 		{"escape sequences in a value", "", []string{"--log-level", "\x1b[31m"}, []string{`\u001B[31m`}},
+		{"a pattern that protects nothing", "[clear]\n\nprotect = [\"a/#\", \"b/#/c\"]\n", nil, []string{"clear.protect", "line 3", `"b/#/c"`, "alone at the end"}},
+		{"a shared filter that protects nothing", "", []string{"--protect", "$share/g/a"}, []string{"clear.protect", "--protect", "protects nothing"}},
+		{"a password of nobody", "[observer]\npassword = \"x\"\n", nil, []string{"observer.password", "without observer.user"}},
+		{"a certificate of the observer without its key", "[observer]\nkey_file = \"x\"\n", nil, []string{"observer.cert_file", "belong together"}},
+		{"a negative window", "", []string{"--window", "-1s"}, []string{"clear.window", "between 0s"}},
 		{"an unknown profile", "[profile.home]\n", []string{"--profile", "hose"}, []string{`no profile "hose"`, `"home"`}},
 		{"a profile without a file", "", []string{"--profile", "x"}, []string{"profile", "no configuration file"}},
 	} {

@@ -12,14 +12,19 @@ import (
 	"retainscope/readings"
 )
 
-func (r *resolved) watchConfig(log *slog.Logger) broker.WatchConfig {
+// connection returns how to reach the broker.
+func (r *resolved) connection(log *slog.Logger) broker.Config {
 	m := &r.MQTT
+	return broker.Config{
+		URL: m.Broker, User: m.User, Password: m.Password,
+		CAFile: m.CAFile, CertFile: m.CertFile, KeyFile: m.KeyFile, ServerName: m.ServerName, Insecure: m.Insecure,
+		ClientID: m.ClientID, KeepAlive: m.KeepAlive, Timeout: m.Timeout, Logger: log,
+	}
+}
+
+func (r *resolved) watchConfig(log *slog.Logger) broker.WatchConfig {
 	return broker.WatchConfig{
-		Config: broker.Config{
-			URL: m.Broker, User: m.User, Password: m.Password,
-			CAFile: m.CAFile, CertFile: m.CertFile, KeyFile: m.KeyFile, ServerName: m.ServerName, Insecure: m.Insecure,
-			ClientID: m.ClientID, KeepAlive: m.KeepAlive, Timeout: m.Timeout, Logger: log,
-		},
+		Config:  r.connection(log),
 		Filters: r.Scan.Filters, Extra: r.Scan.ExtraFilters,
 		Quiet: r.Scan.Quiet, SysWait: r.Scan.SysWait, Slices: r.Scan.Slices,
 	}
