@@ -138,6 +138,10 @@ func (r *run) act(ctx context.Context) {
 	if !r.unchanged(r.witness.Drain()) {
 		return
 	}
+	if err := r.witness.Err(); err != nil {
+		r.stopLooking(ctx, "the witness was lost: "+err.Error())
+		return
+	}
 	if ctx.Err() != nil {
 		r.stop(Left, "left before anything was sent")
 		return
@@ -212,6 +216,9 @@ func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
 			s.look = second
 			s.controls = compareControls(base.Controls, second, r.bounds.Quiet, err, r.seen, r.Stamps)
 		}
+	}
+	if err := r.witness.Err(); err != nil {
+		r.out.Notes = append(r.out.Notes, "the witness was lost ("+err.Error()+"): not everything that was published meanwhile was seen")
 	}
 	s.witness = r.seen
 	s.blind = s.look.blind(r.op.Topic, r.bounds.Quiet, err)

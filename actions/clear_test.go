@@ -193,6 +193,13 @@ func TestEveryVerdictHasItsCase(t *testing.T) {
 			b.send = func(r *Receipt) error { *r = Receipt{}; return errors.New("connection refused") }
 		}, NotSent, "nothing was sent (not connected): connection refused", 1},
 		{"the observer has no connection", func(b *bench) { b.observeErr = errors.New("connection refused") }, NotSent, "(observer failed)", 0},
+		{"the witness is lost before anything was sent", func(b *bench) {
+			b.clearer.Progress = func(p Progress) {
+				if p.Step == StepRead {
+					b.seen[0].lost = true
+				}
+			}
+		}, NotSent, "(observer failed): the witness was lost: the connection ended", 0},
 		{"the witness has no connection", func(b *bench) { b.watchErr = errors.New("refused") }, NotSent, "the witness could not watch", 0},
 		{"the observer is refused before", func(b *bench) {
 			b.onObserve = func(_ int, o *Observation) error { o.Grants[0].Code = 0x87; return nil }
@@ -230,6 +237,19 @@ func TestEveryVerdictHasItsCase(t *testing.T) {
 		if !seen[v] {
 			t.Errorf("no case for the verdict %s", v)
 		}
+	}
+}
+
+func TestAWitnessThatWasLostAfterTheTombstoneIsNoted(t *testing.T) {
+	b := newBench(t)
+	b.onSend = func() { b.seen[0].lost = true }
+	op := b.clear()
+	if op.Verdict() != ClearedVerified || !strings.Contains(op.Report(nil), "the witness was lost (the connection ended)") {
+		t.Errorf("%s\n%s", op.Verdict(), op.Report(nil))
+	}
+	b = newBench(t)
+	if op := b.clear(); strings.Contains(op.Report(nil), "witness was lost") {
+		t.Errorf("one that stood: %s", op.Report(nil))
 	}
 }
 

@@ -177,6 +177,15 @@ func (w *labWitness) Next(ctx context.Context) (inventory.Publication, error) {
 	}
 }
 
+func (w *labWitness) Err() error {
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	if w.lost {
+		return errors.New("the connection ended")
+	}
+	return nil
+}
+
 func (w *labWitness) Close() error { return nil }
 
 // Send takes one publication as a broker does.

@@ -61,6 +61,8 @@ type Witness interface {
 	Drain() []inventory.Publication
 	// Next waits for the next publication. The error is that of ctx, or says that the connection is lost.
 	Next(ctx context.Context) (inventory.Publication, error)
+	// Err returns nil while it stands, and otherwise why it sees nothing any more, as one sentence safe for a terminal.
+	Err() error
 	// Close ends the connection. It may be called twice.
 	Close() error
 }

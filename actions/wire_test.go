@@ -267,6 +267,15 @@ func (w *wireWitness) Next(ctx context.Context) (inventory.Publication, error) {
 	}
 }
 
+func (w *wireWitness) Err() error {
+	select {
+	case <-w.ended:
+		return errors.New("the connection ended")
+	default:
+		return nil
+	}
+}
+
 func (w *wire) Send(ctx context.Context, o Outgoing) (Receipt, error) {
 	c, err := w.dial(ctx, "sender")
 	if err != nil {

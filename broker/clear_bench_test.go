@@ -103,7 +103,7 @@ type retirement struct {
 	b       contractBroker
 	y       *tally
 	cfg     Config // of the operator, counted
-	store   *actions.Dir
+	dir     string
 	desk    *actions.Desk
 	clearer *actions.Clearer
 	id      actions.BrokerID
@@ -123,11 +123,12 @@ func newRetirement(t *testing.T, b contractBroker) *retirement {
 // openRetirement leaves the broker as it is and approves nothing.
 func openRetirement(t *testing.T, b contractBroker) *retirement {
 	t.Helper()
-	store, err := actions.OpenDir(t.TempDir())
+	dir := t.TempDir()
+	store, err := actions.OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &retirement{t: t, b: b, y: &tally{}, store: store, desk: actions.OpenDesk(store, "home.toml", time.Now)}
+	r := &retirement{t: t, b: b, y: &tally{}, dir: dir, desk: actions.OpenDesk(store, "home.toml", time.Now)}
 	r.cfg = r.y.over(b.config())
 	identity, err := Identify(within(t), b.config())
 	if err != nil {

@@ -157,6 +157,9 @@ func TestClearsOnBrokersThatDoOtherwise(t *testing.T) {
 		{"it does not answer the sender's CONNECT", func(r *retirement, b *scriptBroker) {
 			r.at(actions.StepCompared, func() { b.deafen(true) })
 		}, actions.NotSent, "did not answer CONNECT", 0},
+		{"it cuts the witness before anything was sent", func(r *retirement, b *scriptBroker) {
+			r.at(actions.StepRead, func() { b.cut(disconnect(0x98, "")); synctest.Wait() })
+		}, actions.NotSent, "the witness was lost: the broker ended the connection: Administrative action (0x98)", 0},
 		{"it refuses the observer afterwards", func(r *retirement, b *scriptBroker) {
 			r.at(actions.StepSent, func() { b.with(func() { b.refuse = map[string]byte{clearOwn: 0x87} }) })
 		}, actions.CouldNotVerify, "refused the observer's subscription: 0x87 not authorized", 1},

@@ -4,15 +4,52 @@ package broker
 
 import (
 	"bufio"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"retainscope/demo"
 	"retainscope/inventory"
 )
+
+// program is built once for all tests that need it.
+var program struct {
+	once      sync.Once
+	dir, path string
+	err       error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if program.dir != "" {
+		_ = os.RemoveAll(program.dir)
+	}
+	os.Exit(code)
+}
+
+// builtProgram returns the path of the built program.
+func builtProgram(t testing.TB) string {
+	t.Helper()
+	program.once.Do(func() {
+		//nolint:usetesting // it is shared by all tests, so it must outlive the one that builds it
+		if program.dir, program.err = os.MkdirTemp("", "retainscope-test-"); program.err != nil {
+			return
+		}
+		program.path = filepath.Join(program.dir, "retainscope")
+		if out, err := exec.Command("go", "build", "-o", program.path, "retainscope").CombinedOutput(); err != nil {
+			program.err = fmt.Errorf("build the program: %w: %s", err, out)
+		}
+	})
+	if program.err != nil {
+		t.Fatal(program.err)
+	}
+	return program.path
+}
 
 // startDemo returns the URL of an embedded broker that holds nothing. Under the race detector it is a process of its
 // own, since it races inside itself.
@@ -26,11 +63,7 @@ func startDemo(t testing.TB) string {
 		t.Cleanup(d.Close)
 		return d.URL()
 	}
-	bin := filepath.Join(t.TempDir(), "retainscope")
-	if out, err := exec.Command("go", "build", "-o", bin, "retainscope").CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v: %s", err, out)
-	}
-	cmd := exec.Command(bin, "demo", "--serve", "--empty", "--listen", "127.0.0.1:0")
+	cmd := exec.Command(builtProgram(t), "demo", "--serve", "--empty", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,10 @@ type rawClient struct {
 	w  *bufio.Writer
 }
 
-func rawConnect(t testing.TB, url string) *rawClient {
+func rawConnect(t testing.TB, url string) *rawClient { return rawConnectAs(t, url, "", "") }
+
+// rawConnectAs connects with a login, where user is not empty.
+func rawConnectAs(t testing.TB, url, user, password string) *rawClient {
 	t.Helper()
 	nc, err := net.Dial("tcp", strings.TrimPrefix(url, "mqtt://"))
 	if err != nil {
@@ -29,7 +32,11 @@ func rawConnect(t testing.TB, url string) *rawClient {
 	}
 	c := &rawClient{t: t, nc: nc, r: bufio.NewReader(nc), w: bufio.NewWriterSize(nc, 64<<10)}
 	t.Cleanup(func() { _ = nc.Close() })
-	c.write(control(typeConnect<<4, text("MQTT"), []byte{5, 2}, []byte{0, 0}, properties(), text(clientID("load"))))
+	flags, login := byte(2), []byte(nil)
+	if user != "" {
+		flags, login = 0xC2, join(text(user), text(password))
+	}
+	c.write(control(typeConnect<<4, text("MQTT"), []byte{5, flags}, []byte{0, 0}, properties(), text(clientID("load")), login))
 	c.flush()
 	c.until(typeConnack)
 	return c

@@ -139,11 +139,21 @@ func (w *witness) Next(ctx context.Context) (inventory.Publication, error) {
 			if p, ok := w.first(); ok { // it came before the end
 				return p, nil
 			}
-			if err := w.conn.Err(); err != nil {
-				return inventory.Publication{}, err
-			}
-			return inventory.Publication{}, errors.New("the watch was closed")
+			return inventory.Publication{}, w.Err()
 		}
+	}
+}
+
+// Err returns nil while the connection stands.
+func (w *witness) Err() error {
+	if err := w.conn.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-w.conn.Done():
+		return errors.New("the watch was closed")
+	default:
+		return nil
 	}
 }
 
