@@ -35,11 +35,18 @@ func (t *table) fit(ctx context.Context, inv *inventory.Inventory, spec inventor
 // widths returns the columns to draw with; what is longer than its share moves its own row to the right.
 func (t table) widths() columns {
 	if t.cols == nil {
-		return columns{topicWidth, expiryWidth, sizeWidth, readingWidth, false}
+		w := columns{topicWidth, expiryWidth, sizeWidth, readingWidth, false}
+		if t.showsLive() {
+			w.expiry = expiryMost + 2 + liveWidth
+		}
+		return w
 	}
 	w := *t.cols
 	w.reading = min(w.reading, readingWidth)
-	w.expiry = min(w.expiry, len("999d 02:03")) // one interval of years is no reason to cut every topic
+	w.expiry = min(w.expiry, expiryMost)
+	if t.showsLive() {
+		w.expiry = expiryMost + 2 + liveWidth
+	}
 	return w
 }
 

@@ -106,6 +106,7 @@ func (r *resolved) forDemo(address, desk string) *resolved {
 		}
 	}
 	out.MQTT, out.Scan, out.Readings, out.Clear, out.Observer = plain.MQTT, plain.Scan, plain.Readings, plain.Clear, plain.Observer
+	out.Journal.Enabled = false // there is nothing to remember of a broker that lasts as long as a look
 	out.rules, out.ruleLines = readings.Rules{}, nil
 	out.MQTT.Broker, out.Clear.Manifest = address, filepath.Join(desk, "manifest.toml")
 	return &out

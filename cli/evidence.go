@@ -13,6 +13,7 @@ import (
 // so that no key waits.
 type evidence struct {
 	reader *readings.Reader
+	memory *memory // nil = only what was seen since the start is known
 
 	mu      sync.Mutex
 	busy    bool
@@ -24,8 +25,8 @@ type evidence struct {
 // phrasesKept is how many phrases are remembered: far more than rows in sight.
 const phrasesKept = 4096
 
-func newEvidence(r *readings.Reader) *evidence {
-	return &evidence{reader: r, phrases: map[string]tui.Phrase{}}
+func newEvidence(r *readings.Reader, m *memory) *evidence {
+	return &evidence{reader: r, memory: m, phrases: map[string]tui.Phrase{}}
 }
 
 // Phrase returns the short reading of a topic.
@@ -99,6 +100,9 @@ func (e *evidence) LeftBehind(now int64) tui.LeftBehind {
 		x := tui.Group{
 			Owner: g.Owner.Name, Rule: g.Owner.Rule, Convention: g.Owner.Convention, Device: g.Device, State: g.State.String(),
 			Strength: g.Strength.String(), Hazard: g.Hazard, Go: g.Go, Silent: g.Silent,
+		}
+		if d, ok := e.memory.group(g.Members, now); ok {
+			x.Silent = d
 		}
 		for i, k := range g.Kinds {
 			x.Reasons = append(x.Reasons, tui.Finding{Kind: k.String(), Strength: g.Strengths[i].String(), Reason: g.Reasons[i]})

@@ -9,7 +9,7 @@ import (
 func TestTheScreenHearsWhatTheReadingsSay(t *testing.T) {
 	rows := houseRows(t)
 	now := time.Date(2026, 11, 30, 6, 0, 0, 0, time.UTC).UnixMilli()
-	e := newEvidence(straight(t, rows, now))
+	e := newEvidence(straight(t, rows, now), nil)
 	left, hazards := map[string]bool{}, 0
 	for _, row := range rows {
 		p, ok := e.Phrase([]byte(row.Topic), now)
@@ -65,7 +65,7 @@ func TestTheScreenHearsWhatTheReadingsSay(t *testing.T) {
 func TestALongQuestionHoldsUpNoShortOne(t *testing.T) {
 	rows := houseRows(t)
 	now := time.Date(2026, 11, 30, 6, 0, 0, 0, time.UTC).UnixMilli()
-	e := newEvidence(straight(t, rows, now))
+	e := newEvidence(straight(t, rows, now), nil)
 	topic, other := []byte(rows[0].Topic), []byte(rows[1].Topic)
 	p, _ := e.Phrase(topic, now)
 	v, _ := e.Evidence(topic, now)

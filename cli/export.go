@@ -17,11 +17,12 @@ const exportTell = 500
 
 // exporter returns what the screen calls to write a selection. It runs on the screen's own goroutine for it and ends
 // with ctx, which is then its error; any other error is the writer's. It is made when watching begins.
-func exporter(inv *inventory.Inventory, reader *readings.Reader, status func() (inventory.Link, inventory.Coverage)) func(context.Context, tui.Selection, io.Writer, func(int64)) error {
+func exporter(inv *inventory.Inventory, reader *readings.Reader, m *memory, status func() (inventory.Link, inventory.Coverage)) func(context.Context, tui.Selection, io.Writer, func(int64)) error {
 	since := time.Now()
 	return func(ctx context.Context, s tui.Selection, w io.Writer, wrote func(int64)) error {
 		e := NewEncoder(w, true)
 		e.Read(reader, func() int64 { return time.Now().UnixMilli() })
+		e.memory = m
 		one := func(d inventory.Detail) error {
 			if !s.Includes(d.Topic) {
 				return nil

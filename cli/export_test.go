@@ -17,7 +17,7 @@ func TestAnExportWritesWhatIsSelectedAndTheCoverage(t *testing.T) {
 	for _, topic := range []string{"a", "a/b", "a/b/c", "ab", "a/bb", "z\xff"} {
 		inv.Apply([]inventory.Publication{{Topic: []byte(topic), Payload: []byte("x"), Interval: expiry.None(), ReceivedAt: 1000, Retain: true}})
 	}
-	export := exporter(inv, nil, func() (inventory.Link, inventory.Coverage) {
+	export := exporter(inv, nil, nil, func() (inventory.Link, inventory.Coverage) {
 		return inventory.Link{URL: "mqtt://h"}, inventory.Coverage{Claim: inventory.Verified}
 	})
 	filter, err := inventory.ParseFilter("bb")

@@ -57,7 +57,7 @@ func BenchmarkFeeding(b *testing.B) {
 			f.round(context.Background(), link, at)
 		}
 		b.ReportMetric(float64(time.Since(start).Microseconds())/updates, "us/update")
-		e := newEvidence(reader)
+		e := newEvidence(reader, nil)
 		start = time.Now()
 		g := e.LeftBehind(at.UnixMilli())
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms/groups")

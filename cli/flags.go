@@ -76,6 +76,8 @@ func (s setting) kind() string {
 		return "VERSION"
 	case intervalValue:
 		return "SECONDS"
+	case countValue:
+		return "NUMBER"
 	}
 	switch {
 	case s.name == "broker":
@@ -165,7 +167,7 @@ func (p *program) merge() (*resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.looked = path
+	r.looked, r.state = path, stateDir(p.env)
 	if file != nil && openToOthers(file.mode) && file.holdsSecret(settings()) {
 		r.warnings = append(r.warnings, openWarning(file.path))
 	}

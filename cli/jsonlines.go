@@ -25,6 +25,7 @@ type Encoder struct {
 	line    []byte
 	lines   int64
 	reader  *readings.Reader
+	memory  *memory
 	now     func() int64
 }
 
@@ -44,6 +45,7 @@ func (e *Encoder) Lines() int64 { return e.lines }
 // The fields: topic (text), topic_hex (the bytes, only where the text is not them), qos (null where unknown), size
 // (true length of the payload), sha256 (of the whole payload), fingerprint, expiry_seconds (as on the wire when the copy was received, or null), received_at,
 // first_seen_at, last_live_at (null where it was not seen live), live_count (publications seen live since first_seen_at),
+// silent_seconds and silent_gaps (of watching since last_live_at, or since first_seen_at; only with a memory),
 // content_type (null where none was sent), payload_format, response_topic, correlation_data_base64 (only where they
 // were sent), user_properties (a list of [key, value] in order), flags, after Read what appendReading adds, and with the payload: payload (text) or
 // payload_base64 (what is not UTF-8), and kept (bytes, only where the flag "cut" stands).
@@ -81,6 +83,11 @@ func (e *Encoder) Detail(d *inventory.Detail) error {
 	}
 	b = appendKey(b, "live_count")
 	b = strconv.AppendUint(b, uint64(d.LiveCount), 10)
+	if e.memory != nil {
+		s := e.memory.silent(d.Topic, d.FirstSeen, d.LastLive, e.now())
+		b = strconv.AppendInt(appendKey(b, "silent_seconds"), int64(s.Watched/time.Second), 10)
+		b = strconv.AppendInt(appendKey(b, "silent_gaps"), int64(s.Gaps), 10)
+	}
 	b = e.appendProperties(b, d.Properties)
 	b = appendKey(b, "flags")
 	b = append(b, '[')

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"retainscope/broker"
 	"retainscope/inventory"
 	"retainscope/journal"
 )
@@ -168,15 +169,38 @@ func (k *keeper) Scanned() {
 	}
 }
 
-// known returns a channel that is closed when what is remembered was brought in for the first time.
-func (k *keeper) known() <-chan struct{} { return k.recalled }
+// tapped returns c with the keeper as its tap. A nil keeper changes nothing.
+func (k *keeper) tapped(c broker.WatchConfig) broker.WatchConfig {
+	if k != nil {
+		c.Tap = k
+	}
+	return c
+}
 
-// start runs the keeper until ctx ends. The returned function waits for that and closes the journal; call it after the
-// watcher was closed. A nil keeper does nothing.
+// remembers returns what the keeper reads of the journal; nil for a nil keeper.
+func (k *keeper) remembers() *memory {
+	if k == nil {
+		return nil
+	}
+	return k.memory
+}
+
+// known returns a channel that is closed when a scan has ended and what is remembered was brought in; scanned for a nil
+// keeper.
+func (k *keeper) known(scanned <-chan struct{}) <-chan struct{} {
+	if k == nil {
+		return scanned
+	}
+	return k.recalled
+}
+
+// start runs the keeper. The returned function ends it and closes the journal; call it when the watcher is closed. A
+// nil keeper does nothing.
 func (k *keeper) start(ctx context.Context) (finish func()) {
 	if k == nil {
 		return func() {}
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -184,6 +208,7 @@ func (k *keeper) start(ctx context.Context) (finish func()) {
 		k.run(ctx)
 	}()
 	return func() {
+		cancel()
 		<-ended
 		k.close()
 	}

@@ -54,8 +54,10 @@ JSON, one object a line:
   expiry_seconds   Message Expiry Interval as it was received at received_at; null where there was none, or where the
                    broker sets its own and it cannot be told (flag "unknown")
   received_at      UTC, as every time here
-  first_seen_at    when this program first saw the topic; list scans for seconds, so this is its scan
+  first_seen_at    when the topic was first seen: in this scan, or as the journal knows
   last_live_at     last publication seen live, null where none was; live_count: how many since first_seen_at
+  silent_seconds   of watching since last_live_at, or since first_seen_at, and silent_gaps: how often nobody watched
+                   in between; both only where there is a journal of this broker
   content_type     null where there was none
   payload_format, response_topic, correlation_data_base64   only where they were sent
   user_properties  list of [key, value] in the order sent
@@ -133,6 +135,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
+	memory := r.remember(inv, log).known(ctx)
 	if reader != nil {
 		if err := newFeeder(inv, reader).catchUp(ctx, s.Link, time.Now()); err != nil {
 			return failed(ctx, err)
@@ -141,9 +144,9 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	spec := inventory.Spec{Filter: filter, Sort: key, Desc: desc, Now: time.Now().UnixMilli()}
 	if o.json {
-		err = writeJSON(ctx, out, inv, reader, spec, o.payload, s)
+		err = writeJSON(ctx, out, inv, reader, memory, spec, o.payload, s)
 	} else {
-		err = p.writeTable(ctx, out, inv, reader, spec, o.payload, s)
+		err = p.writeTable(ctx, out, inv, reader, memory, spec, o.payload, s)
 	}
 	if err == nil {
 		err = out.Flush()
@@ -233,9 +236,10 @@ func cutShort(c inventory.Coverage, limit time.Duration, seen int64) inventory.C
 	return c
 }
 
-func writeJSON(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
+func writeJSON(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, m *memory, spec inventory.Spec, payload bool, s Summary) error {
 	e := NewEncoder(w, payload)
 	e.Read(reader, func() int64 { return spec.Now })
+	e.memory = m
 	if err := inv.Walk(ctx, spec, func(d inventory.Detail) error { return e.Detail(&d) }); err != nil {
 		return err
 	}

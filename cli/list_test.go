@@ -30,6 +30,9 @@ type listed struct {
 	Size          int      `json:"size"`
 	SHA256        string   `json:"sha256"`
 	Expiry        *int64   `json:"expiry_seconds"`
+	LastLive      *string  `json:"last_live_at"`
+	SilentSeconds *int64   `json:"silent_seconds"`
+	SilentGaps    *int64   `json:"silent_gaps"`
 	Flags         []string `json:"flags"`
 	Reading       string   `json:"reading"`
 	Owner         *string  `json:"owner"`

@@ -8,13 +8,17 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"retainscope/actions"
 	"retainscope/inventory"
 	"retainscope/journal"
+	"retainscope/readings"
+	"retainscope/tui"
 )
 
 // memory is what is known of the time before this program was started, and beside it. A nil one knows nothing. Its
@@ -56,7 +60,7 @@ func (r *resolved) remember(inv *inventory.Inventory, log *slog.Logger) *memory 
 	if file == "" {
 		return nil
 	}
-	return &memory{file: file, broker: canonical(r.MQTT.Broker), inv: inv, log: log, said: map[string]silence{}}
+	return &memory{file: file, broker: actions.CanonicalAddress(r.MQTT.Broker), inv: inv, log: log, said: map[string]silence{}}
 }
 
 // journalFile returns the path of the journal, "" where there is to be none.
@@ -143,6 +147,14 @@ func (m *memory) recall(ctx context.Context) (known int) {
 	return known
 }
 
+// known is recall for one that is asked once: it returns m where there is a journal with anything in it, and nil otherwise.
+func (m *memory) known(ctx context.Context) *memory {
+	if m.recall(ctx) == 0 && (m == nil || len(m.spans) == 0) {
+		return nil
+	}
+	return m
+}
+
 // look reads when anybody was watching.
 func (m *memory) look(ctx context.Context) {
 	m.read(ctx, func(r *journal.Reader) error {
@@ -207,4 +219,31 @@ func (m *memory) silent(topic []byte, first, live, now int64) journal.Silence {
 		m.said[string(topic)] = silence{first, live, now, s}
 	}
 	return s
+}
+
+// screen returns how the screen asks for a silence; nil for a nil memory.
+func (m *memory) screen() func(topic []byte, first, live, now int64) tui.Silence {
+	if m == nil {
+		return nil
+	}
+	return func(topic []byte, first, live, now int64) tui.Silence {
+		s := m.silent(topic, first, live, now)
+		return tui.Silence{Watched: s.Watched, Text: s.String()}
+	}
+}
+
+// group returns how long none of topics was seen live while somebody watched, and false for a nil memory.
+func (m *memory) group(topics []readings.Member, now int64) (time.Duration, bool) {
+	if m == nil || len(topics) == 0 {
+		return 0, false
+	}
+	least := time.Duration(math.MaxInt64)
+	for _, t := range topics {
+		r, _ := m.inv.Find([]byte(t.Topic))
+		slot, held := m.inv.Slot(r)
+		if held {
+			least = min(least, m.silent(slot.Topic, slot.FirstSeen, slot.LastLive, now).Watched)
+		}
+	}
+	return least, least != math.MaxInt64
 }

@@ -56,6 +56,7 @@ type resolved struct {
 	brokers  map[layer]string  // the address each source gives
 	file     string            // the configuration file that was read; empty when there is none
 	looked   string            // where it would have been
+	state    string            // the folder for what is remembered between runs; empty where there is none
 	profile  string
 	warnings []string // one sentence each, for stderr
 

@@ -56,9 +56,14 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	if err != nil {
 		return &exit{ExitFailed, err}
 	}
+	keep, err := r.keep(inv, "the screen of retainscope", log)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "retainscope: warning: %s; nothing is remembered of this run\n", oneLine(err.Error()))
+	}
+	defer keep.start(ctx)()
 	line := newProgress(p.stderr)
 	line.show("connecting to " + r.MQTT.Broker)
-	w, err := broker.Watch(ctx, r.watchConfig(log), inv)
+	w, err := broker.Watch(ctx, keep.tapped(r.watchConfig(log)), inv)
 	line.clear()
 	if err != nil {
 		return failed(ctx, r.withHint(err))
@@ -66,9 +71,9 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	defer leave(ctx, w)
 	var seen tui.Readings
 	if reader != nil {
-		seen = newEvidence(reader)
+		seen = newEvidence(reader, keep.remembers())
 		feeding, stop := context.WithCancel(ctx)
-		_, wait := startFeeder(feeding, inv, reader, w.Scanned(), func() inventory.Link { link, _ := w.Status(); return link })
+		_, wait := startFeeder(feeding, inv, reader, keep.known(w.Scanned()), func() inventory.Link { link, _ := w.Status(); return link })
 		defer wait()
 		defer stop()
 	}
@@ -82,7 +87,8 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		Version:   Version(),
 		Environ:   p.environ,
 		ExportDir: r.Screen.ExportDir,
-		Export:    exporter(inv, reader, w.Status),
+		Export:    exporter(inv, reader, keep.remembers(), w.Status),
+		Silence:   keep.remembers().screen(),
 	}, p.stdin.(*os.File), p.stdout.(*os.File))
 	switch {
 	case err == nil || ctx.Err() != nil:

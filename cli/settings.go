@@ -50,6 +50,11 @@ type Settings struct {
 		PasswordFile      string
 		CertFile, KeyFile string
 	}
+	Journal struct {
+		Enabled, Group     bool
+		File               string
+		MaxTopics, MaxSize int64
+	}
 	Screen struct {
 		Refresh   time.Duration
 		ASCII     string
@@ -88,6 +93,10 @@ func duration(lo, hi time.Duration, p func(*Settings) *time.Duration) func(*Sett
 
 func size(lo, hi int64, p func(*Settings) *int64) func(*Settings) value {
 	return func(s *Settings) value { return sizeValue{p(s), lo, hi} }
+}
+
+func count(lo, hi int64, p func(*Settings) *int64) func(*Settings) value {
+	return func(s *Settings) value { return countValue{p(s), lo, hi} }
 }
 
 func yesNo(p func(*Settings) *bool) func(*Settings) value {
@@ -205,6 +214,22 @@ func settings() []setting {
 		{"observer", "key_file", "observer-key-file", "", false,
 			"PEM file of the private key of that certificate",
 			text(func(s *Settings) *string { return &s.Observer.KeyFile }, nil)},
+
+		{"journal", "enabled", "journal", true, false,
+			"remember over weeks what was seen live; false neither reads nor writes a journal",
+			yesNo(func(s *Settings) *bool { return &s.Journal.Enabled })},
+		{"journal", "file", "journal-file", "", false,
+			"file of the journal, to share it between accounts; empty keeps one for each broker and login in the state folder",
+			text(func(s *Settings) *string { return &s.Journal.File }, nil)},
+		{"journal", "group", "", false, false,
+			"let the group of the file read and write it as well",
+			yesNo(func(s *Settings) *bool { return &s.Journal.Group })},
+		{"journal", "max_topics", "", int64(1_100_000), false,
+			"topics to remember; beyond it those go first that were never seen live",
+			count(100, 100_000_000, func(s *Settings) *int64 { return &s.Journal.MaxTopics })},
+		{"journal", "max_size", "", "512MiB", false,
+			"bytes of the file, likewise",
+			size(1<<20, 1<<40, func(s *Settings) *int64 { return &s.Journal.MaxSize })},
 
 		{"screen", "refresh", "refresh", "250ms", false,
 			"time between two drawings; 1s suits a slow line",

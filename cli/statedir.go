@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"retainscope/actions"
 )
 
 // stateDir returns the folder for what is remembered between runs, or "" where the system has no such place. A folder
@@ -40,7 +42,7 @@ func stateDir(env map[string]string) string {
 // brokerFile returns a file name for what belongs to one login at one broker: readable, and never that of another one.
 // address is whole, see wholeAddress.
 func brokerFile(address, user string) string {
-	name := canonical(address)
+	name := actions.CanonicalAddress(address)
 	if u, err := url.Parse(name); err == nil && u.Host != "" {
 		name = u.Scheme + "-" + u.Hostname() + "-" + u.Port() + strings.ReplaceAll(u.EscapedPath(), "/", "-")
 	} else {

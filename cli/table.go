@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -20,7 +21,10 @@ import (
 
 // Widths of the columns behind the topic, and what a topic gets where nothing limits it.
 const (
+	expiryMost   = len("999d 02:03") // one interval of years is no reason to cut every topic
 	expiryWidth  = 13
+	liveWidth    = 11
+	liveFrom     = 100 // cells of a terminal from which on there is room for it
 	sizeWidth    = 9
 	readingWidth = 26
 	topicWidth   = 48
@@ -35,10 +39,11 @@ type table struct {
 	payload bool
 	more    string // the mark of a cut
 	reader  *readings.Reader
+	memory  *memory
 }
 
-func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, spec inventory.Spec, payload bool, s Summary) error {
-	t := table{w: w, payload: payload, more: "…", reader: reader}
+func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, m *memory, spec inventory.Spec, payload bool, s Summary) error {
+	t := table{w: w, payload: payload, more: "…", reader: reader, memory: m}
 	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
@@ -114,7 +119,7 @@ func (t table) head() error {
 	if t.payload {
 		last = "PAYLOAD"
 	}
-	return t.line("TOPIC", "EXPIRY", "SIZE", "READING", last)
+	return t.line("TOPIC", t.beside("EXPIRY", "SEEN LIVE"), "SIZE", "READING", last)
 }
 
 func (t table) row(d *inventory.Detail, now int64) error {
@@ -132,7 +137,26 @@ func (t table) row(d *inventory.Detail, now int64) error {
 		}
 		payload = tui.PrintableText(bytes)
 	}
-	return t.line(topic, tui.Expires(&d.Slot, now), tui.Size(int64(d.Size)), t.reading(&d.Slot, now), payload)
+	return t.line(topic, t.beside(tui.Expires(&d.Slot, now), t.seenLive(&d.Slot, now)), tui.Size(int64(d.Size)), t.reading(&d.Slot, now), payload)
+}
+
+// showsLive reports whether there is a column of when topics were seen live: only a journal knows, and it needs room.
+func (t table) showsLive() bool { return t.memory != nil && (t.width == 0 || t.width >= liveFrom) }
+
+// beside puts what stands under SEEN LIVE behind what stands under EXPIRY.
+func (t table) beside(expires, live string) string {
+	if !t.showsLive() {
+		return expires
+	}
+	return pad(expires, expiryMost) + "  " + live
+}
+
+func (t table) seenLive(s *inventory.Slot, now int64) string {
+	if !t.showsLive() {
+		return ""
+	}
+	ago := time.Duration(now-s.LastLive) * time.Millisecond
+	return tui.SeenLive(ago, s.LastLive != 0, t.memory.silent(s.Topic, s.FirstSeen, s.LastLive, now).Watched)
 }
 
 func (t table) cut(b []byte, width int) string {

@@ -189,6 +189,31 @@ func showSize(n int64) string {
 	return "0B"
 }
 
+// countValue is a number of things.
+type countValue struct {
+	p        *int64
+	min, max int64
+}
+
+func (c countValue) take(v any, text bool) error {
+	n := c.min - 1
+	switch v := v.(type) {
+	case int64:
+		n = v
+	case string:
+		if k, err := strconv.ParseInt(v, 10, 64); text && err == nil {
+			n = k
+		}
+	}
+	if n < c.min || n > c.max {
+		return fmt.Errorf("must be a whole number between %d and %d", c.min, c.max)
+	}
+	*c.p = n
+	return nil
+}
+
+func (c countValue) show() string { return strconv.FormatInt(*c.p, 10) }
+
 // listValue is a list of texts. As text it is divided by commas, unless it is written as a TOML array: a topic filter
 // may hold a comma.
 type listValue struct {

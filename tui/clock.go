@@ -52,6 +52,22 @@ func span(d time.Duration) (string, time.Duration) {
 	return strconv.FormatInt(int64(d/unit), 10) + name, unit - d%unit
 }
 
+// SeenLive returns what the column of that name says: how long ago a topic was seen live, or, where it was not, for how
+// long somebody watched; "not known" where nobody did.
+func SeenLive(ago time.Duration, seen bool, watched time.Duration) string {
+	text, _ := span(ago)
+	switch {
+	case seen && ago < time.Second:
+		return "now"
+	case seen:
+		return text + " ago"
+	case watched <= 0:
+		return "not known"
+	}
+	text, _ = span(watched)
+	return "not in " + text
+}
+
 // about returns d rounded by less than one part in a hundred, such as 8h for 7h 59m 55s.
 func about(d time.Duration) string {
 	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {

@@ -91,11 +91,16 @@ func (m *model) writeFacts(w *writer) {
 		live += " (" + millis(s.LastLive, m.now) + "), " + counted(int64(s.LiveCount), "time")
 	}
 	w.item("seen live", factWidth, "", live)
+	label := "held"
+	if m.o.Silence != nil {
+		w.item("watched", factWidth, "", m.o.Silence(s.Topic, s.FirstSeen, s.LastLive, now).Text)
+		label = "known"
+	}
 	held := "since " + millis(s.FirstSeen, m.now)
 	if s.ReceivedAt != s.FirstSeen {
 		held += ", this copy since " + millis(s.ReceivedAt, m.now)
 	}
-	w.item("held", factWidth, "", held)
+	w.item(label, factWidth, "", held)
 	qos := "not known at QoS 0; o asks the broker"
 	if s.QoS >= 0 {
 		qos = strconv.Itoa(int(s.QoS))

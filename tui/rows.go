@@ -255,16 +255,21 @@ func (m *model) drawExpiry(s *inventory.Slot, c columns, now int64) {
 }
 
 // seenLive says when the topic was last published while we watched, or since when it was not, and whether it was. A
-// replay is never activity. Silence is claimed only for the time since watching began without a break.
+// replay is never activity. Silence is claimed only for the time in which somebody watched: this program since it began
+// without a break, or whoever else did as well where that is remembered.
 func (m *model) seenLive(s *inventory.Slot) (string, bool) {
 	if s.LastLive != 0 {
 		d := m.now.Sub(time.UnixMilli(s.LastLive))
-		text, hold := span(d)
+		_, hold := span(d)
 		m.until(hold)
-		if d < time.Second {
-			return "now", true
+		return SeenLive(d, true, 0), true
+	}
+	if m.o.Silence != nil {
+		if d := m.o.Silence(s.Topic, s.FirstSeen, 0, m.now.UnixMilli()).Watched; d > 0 {
+			_, hold := span(d)
+			m.until(hold)
+			return SeenLive(0, false, d), false
 		}
-		return text + " ago", true
 	}
 	if m.link.State != inventory.Watching {
 		return "not known", false

@@ -26,6 +26,12 @@ type Source interface {
 	Ask(ctx context.Context, topic []byte) (qos byte, found bool, err error)
 }
 
+// Silence is how long a topic was not seen live while somebody watched.
+type Silence struct {
+	Watched time.Duration
+	Text    string // the same with the gaps in between, for instance "not seen live in 13 days of watching, with 2 gaps"
+}
+
 // Selection says which topics an export writes.
 type Selection struct {
 	Filter *inventory.Filter // nil = all
@@ -47,6 +53,9 @@ type Options struct {
 	Inventory *inventory.Inventory
 	Source    Source
 	Readings  Readings // nil = owners and what looks left behind are not said
+	// Silence returns how much watching, by whomever, a topic stands without a sign of life: since it was seen live, or where
+	// live is 0 since it was first seen; instants are Unix milliseconds. It returns at once. nil = only this program knows.
+	Silence func(topic []byte, first, live, now int64) Silence
 
 	Refresh time.Duration    // how often a changing screen is drawn; 0 = 250 ms. 1 s is kind to a slow link
 	Now     func() time.Time // nil = time.Now
