@@ -76,18 +76,16 @@ func (r *resolved) journalFile() string {
 	return r.state + string(os.PathSeparator) + "journal-" + brokerFile(r.MQTT.Broker, r.MQTT.User) + ".db"
 }
 
-// read calls f with a reader of the journal. It returns false where there is no journal, or none of this broker that
-// can be read; the reason is logged when it is a new one.
-func (m *memory) read(ctx context.Context, f func(*journal.Reader) error) bool {
+// read calls f with a reader of the journal. Where there is none, or none of this broker that can be read, f is not
+// called; the reason is logged when it is a new one.
+func (m *memory) read(ctx context.Context, f func(*journal.Reader) error) {
 	err := m.tryRead(ctx, f)
 	switch {
 	case err == nil:
 		m.complain("")
-		return true
 	case !errors.Is(err, os.ErrNotExist) && ctx.Err() == nil:
 		m.complain(err.Error())
 	}
-	return false
 }
 
 func (m *memory) tryRead(ctx context.Context, f func(*journal.Reader) error) error {

@@ -219,7 +219,7 @@ func settings() []setting {
 			"remember over weeks what was seen live; false neither reads nor writes a journal",
 			yesNo(func(s *Settings) *bool { return &s.Journal.Enabled })},
 		{"journal", "file", "journal-file", "", false,
-			"file of the journal, to share it between accounts; empty keeps one for each broker and login in the state folder",
+			"file of the journal; empty keeps one for each broker and login in the state folder",
 			text(func(s *Settings) *string { return &s.Journal.File }, nil)},
 		{"journal", "group", "", false, false,
 			"let the group of the file read and write it as well",
