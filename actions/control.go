@@ -112,7 +112,7 @@ func SelectControls(topic []byte, near []Candidate, now int64, most int) [][]byt
 	}
 	order := func(k kinship) {
 		slices.SortStableFunc(groups[k], func(a, b Candidate) int {
-			return cmp.Or(cmp.Compare(a.rank(now), b.rank(now)), cmp.Compare(len(a.Topic), len(b.Topic)), bytes.Compare(a.Topic, b.Topic))
+			return cmp.Or(cmp.Compare(a.rank(now), b.rank(now)), cmp.Compare(shared(topic, b.Topic), shared(topic, a.Topic)), cmp.Compare(len(a.Topic), len(b.Topic)), bytes.Compare(a.Topic, b.Topic))
 		})
 	}
 	order(child)
@@ -136,6 +136,20 @@ func SelectControls(topic []byte, near []Candidate, now int64, most int) [][]byt
 		take(groups[distant], 3-len(chosen))
 	}
 	return chosen
+}
+
+// shared returns how many levels two topics have in common from the first on.
+func shared(a, b []byte) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return n
+		}
+		if a[i] == '/' {
+			n++
+		}
+	}
+	return n
 }
 
 // rank orders candidates: quiet and never expiring, quiet and expiring, the others.

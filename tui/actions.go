@@ -40,6 +40,8 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		return d.then(m, chosen)
+	case m.form != nil:
+		return m.formKey(msg)
 	case m.filter.active:
 		return m.edit(msg)
 	}
@@ -59,6 +61,13 @@ func (m *model) move(rows int) tea.Cmd {
 	switch m.scope() {
 	case inLeft:
 		m.moveLeft(rows)
+	case inApproved:
+		if m.approved.full {
+			m.page.scroll += rows
+			m.page.clamp(m.lay.body)
+		} else {
+			m.moveApproved(rows)
+		}
 	case inPage:
 		m.page.scroll += rows
 		m.page.clamp(m.lay.body)
@@ -81,6 +90,14 @@ func (m *model) jump(last bool) tea.Cmd {
 	case inLeft:
 		m.left.cur = min(to, len(m.left.rows))
 		m.left.clamp(m.leftLines())
+	case inApproved:
+		if m.approved.full {
+			m.page.scroll = to
+			m.page.clamp(m.lay.body)
+		} else {
+			m.approved.cur, m.approved.at = min(to, len(m.sheet.entries)), ""
+			m.clampApproved()
+		}
 	case inPage:
 		m.page.scroll = to
 		m.page.clamp(m.lay.body)
@@ -101,6 +118,10 @@ func (m *model) screenful() int {
 		n = m.lay.lines
 	case inLeft:
 		n = m.leftLines()
+	case inApproved:
+		if !m.approved.full {
+			n = m.approvedLines()
+		}
 	}
 	return max(1, n-1)
 }
@@ -114,6 +135,10 @@ func (m *model) show(s screen) tea.Cmd {
 		m.page.scroll = 0
 	}
 	m.screen = s
+	if s == approvedPage {
+		m.approved.full = false
+		return m.readManifest()
+	}
 	return nil
 }
 

@@ -46,8 +46,12 @@ func (m *model) drawBody() {
 	case m.dialog != nil:
 		lines := m.dialog.lines(m)
 		m.drawLines(lines, m.dialog.top(m.lay.body))
+	case m.form != nil:
+		m.drawForm()
 	case m.screen == leftBehind:
 		m.drawLeft()
+	case m.screen == approvedPage && !m.approved.full:
+		m.drawApproved()
 	case m.screen != topics:
 		m.page.build(m)
 		m.page.draw(p, l.body)
@@ -149,7 +153,7 @@ func (m *model) drawFooter(now time.Time) {
 			p.sentence(m.spread[i])
 			p.nl()
 		}
-	} else if m.filter.active || said == "" && m.filter.set() && m.scope() == inList {
+	} else if m.filter.active || said == "" && m.filter.set() && m.scope() == inList && m.form == nil && m.dialog == nil {
 		p.to(1)
 		m.drawFilterText()
 		return
@@ -177,6 +181,9 @@ func (m *model) footer() []fact {
 	if m.dialog != nil {
 		return []fact{{text: p.g.updown + " choose", rank: 3}, {text: "enter do it", rank: 4}, {text: "esc back", rank: 5}}
 	}
+	if m.form != nil {
+		return m.form.base().footer(p)
+	}
 	if m.filter.active {
 		return []fact{{text: "enter keep", rank: 5}, {text: "esc clear", rank: 4}, {text: p.g.updown + " move", rank: 3}, {text: "ctrl+u empty", rank: 2}}
 	}
@@ -195,6 +202,15 @@ func (m *model) footer() []fact {
 		if m.lay.w < 60 {
 			all[len(all)-1].text = "enter"
 		}
+	case inApproved:
+		if len(m.sheet.entries) == 0 {
+			break
+		}
+		what := " move"
+		if m.approved.full {
+			what = " scroll"
+		}
+		all = append(all, fact{text: p.g.updown + what, rank: 8})
 	case inLeft:
 		all = append(all, fact{text: p.g.updown + " move", rank: 8})
 		if !m.left.prefixes {
@@ -211,7 +227,7 @@ func (m *model) footer() []fact {
 		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here&(inPage|inLeft) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
+		if here&(inPage|inLeft|inApproved) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -235,7 +251,10 @@ func (m *model) place() string {
 	if m.screen == leftBehind && len(m.left.rows) > 0 {
 		return "line " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
 	}
-	if m.screen != topics || l.l == nil {
+	if n := len(m.sheet.entries); m.screen == approvedPage && !m.approved.full && n > 0 && m.form == nil {
+		return "entry " + number(int64(m.approved.cur+1)) + " of " + number(int64(n))
+	}
+	if m.screen != topics || l.l == nil || m.form != nil {
 		return ""
 	}
 	i, n := m.placeInList()

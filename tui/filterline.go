@@ -2,8 +2,6 @@ package tui
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,12 +10,8 @@ import (
 
 // The filter line: one line of text that narrows the list while it is typed.
 
-// mostTyped bounds the text of a filter, also a pasted one.
-const mostTyped = 1000
-
 type filterLine struct {
-	text    []rune
-	at      int // the place of the caret, counted in runes
+	typedLine
 	active  bool
 	filter  *inventory.Filter      // of the last text that could be read; nil = everything
 	err     string                 // why the present text cannot be read
@@ -26,8 +20,7 @@ type filterLine struct {
 }
 
 func (f *filterLine) init(text string) {
-	f.text = []rune(text)
-	f.at = len(f.text)
+	f.fill(text)
 	f.parse()
 }
 
@@ -59,9 +52,14 @@ func (f *filterLine) parse() bool {
 	return changed
 }
 
-// filterCursor returns where the terminal's cursor belongs, and whether the line is open.
-func (m *model) filterCursor() (x, y int, ok bool) {
-	if !m.filter.active || m.lay.tiny || m.dialog != nil {
+// cursor returns where the terminal's cursor belongs, and whether anything is typed.
+func (m *model) cursor() (x, y int, ok bool) {
+	switch {
+	case m.lay.tiny || m.dialog != nil:
+		return 0, 0, false
+	case m.form != nil:
+		return m.formCursor()
+	case !m.filter.active:
 		return 0, 0, false
 	}
 	if m.lay.tall {
@@ -96,35 +94,9 @@ func (m *model) edit(msg tea.KeyPressMsg) tea.Cmd {
 		return m.choose(-m.screenful())
 	case "pgdown":
 		return m.choose(m.screenful())
-	case "left", "ctrl+b":
-		f.at = max(0, f.at-1)
-	case "right", "ctrl+f":
-		f.at = min(len(f.text), f.at+1)
-	case "home", "ctrl+a":
-		f.at = 0
-	case "end", "ctrl+e":
-		f.at = len(f.text)
-	case "backspace", "ctrl+h":
-		return m.erase(max(0, f.at-1), f.at)
-	case "delete", "ctrl+d":
-		return m.erase(f.at, min(len(f.text), f.at+1))
-	case "ctrl+u":
-		return m.erase(0, f.at)
-	case "ctrl+k":
-		return m.erase(f.at, len(f.text))
-	case "ctrl+w":
-		from := f.at
-		for from > 0 && f.text[from-1] == ' ' {
-			from--
-		}
-		for from > 0 && f.text[from-1] != ' ' {
-			from--
-		}
-		return m.erase(from, f.at)
-	default:
-		if msg.Text != "" {
-			return m.insert(msg.Text)
-		}
+	}
+	if f.key(msg) {
+		return m.typed()
 	}
 	return nil
 }
@@ -140,35 +112,21 @@ func (m *model) choose(rows int) tea.Cmd {
 	return cmd
 }
 
-// paste takes pasted text, which is heard only while the line is open: nothing pasted is ever taken for keys.
+// paste takes pasted text, which is heard only where text is typed: nothing pasted is ever taken for keys.
 func (m *model) paste(text string) tea.Cmd {
-	if !m.filter.active || m.dialog != nil {
+	switch {
+	case m.dialog != nil:
+		return nil
+	case m.form != nil:
+		m.formPaste(text)
+		return nil
+	case !m.filter.active:
 		return nil
 	}
-	return m.insert(text)
-}
-
-func (m *model) insert(s string) tea.Cmd {
-	f := &m.filter
-	var add []rune
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			r = ' '
-		}
-		if r != utf8.RuneError && len(f.text)+len(add) < mostTyped {
-			add = append(add, r)
-		}
+	if m.filter.insert(text) {
+		return m.typed()
 	}
-	f.text = append(f.text[:f.at], append(add, f.text[f.at:]...)...)
-	f.at += len(add)
-	return m.typed()
-}
-
-func (m *model) erase(from, to int) tea.Cmd {
-	f := &m.filter
-	f.text = append(f.text[:from], f.text[to:]...)
-	f.at = from
-	return m.typed()
+	return nil
 }
 
 // typed has the list made anew where the text means another filter now.

@@ -96,7 +96,7 @@ func TestPanes(t *testing.T) {
 		{"branch", 80, 24, []string{"down", "down", "enter"}},
 		{"help", 80, 60, []string{"?"}},
 		{"help of the detail", 80, 24, []string{"t", "enter", "?"}},
-		{"events", 80, 24, []string{"4"}},
+		{"events", 80, 24, []string{"6"}},
 		{"filter being typed", 80, 24, []string{"/", "i", "s", ":", "n", "e", "v", "e", "r", "space", "-", "h"}},
 		{"filter that cannot be read", 80, 24, []string{"/", "i", "s", ":", "x"}},
 		{"filter that nothing passes", 80, 24, []string{"/", "x", "x", "x"}},

@@ -21,7 +21,7 @@ func TestEventsDrownedInChangesOfValues(t *testing.T) {
 		}
 	}
 	s.tick(time.Second)
-	s.keys("4")
+	s.keys("6")
 	s.wants("1 cleared by someone, 1 fell to never, 11 appeared, 5 490 replaced", "cleared by someone    b", "fell to never         a/2", "×500")
 }
 
@@ -71,7 +71,7 @@ func TestABrokerThatLostEverythingWasReportedCalmly(t *testing.T) {
 		if size[0] >= 80 {
 			s.wants("! 1 020 topics went between 14:02:11 and 14:02:21", "Verified")
 		}
-		s.keys("4")
+		s.keys("6")
 		s.wantsProse("1 020 were not there any more when asked for")
 		s.keys("esc")
 		s.lacks("! 1 020")

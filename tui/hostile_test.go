@@ -90,7 +90,7 @@ func TestNothingFromTheWireReachesTheTerminalRaw(t *testing.T) {
 		for range 30 {
 			s.keys("down", "enter", "v", "v", "v", "down", "end", "n", "y", "e", "esc", "esc")
 		}
-		s.keys("t", "home", "pgdown", "pgdown", "s", "c", "pgdown", "3", "pgdown", "?", "pgdown", "1", "/")
+		s.keys("t", "home", "pgdown", "pgdown", "s", "c", "pgdown", "5", "pgdown", "?", "pgdown", "1", "/")
 		s.send(tea.PasteMsg{Content: hostileText(r, 30)})
 		s.keys("home", "end", "enter", "o")
 		s.tick(time.Second)

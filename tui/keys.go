@@ -13,14 +13,15 @@ import (
 type scope uint8
 
 const (
-	inList   scope = 1 << iota
-	inDetail       // the detail pane has the keys
-	inPage         // coverage, events, help
-	inLeft         // what looks left behind
+	inList     scope = 1 << iota
+	inDetail         // the detail pane has the keys
+	inPage           // coverage, events, help
+	inLeft           // what looks left behind
+	inApproved       // the manifest
 )
 
 const inTopics = inList | inDetail
-const inAll = inList | inDetail | inPage | inLeft
+const inAll = inList | inDetail | inPage | inLeft | inApproved
 
 // command is one row of the table.
 type command struct {
@@ -103,10 +104,15 @@ func commands() []command {
 		{keys: bind("close or open the pane beside the list", "d"), short: "d pane", rank: 7, where: inTopics, off: (*model).noRoomBeside, do: (*model).togglePane},
 		{keys: bind("copy the topic to the clipboard (OSC 52)", "y"), short: "y copy", rank: 3, own: inDetail, where: inTopics, off: (*model).noRow, do: (*model).copyTopic},
 		{keys: bind("export as JSON lines: this topic, this branch, what is listed, or all", "e"), short: "e export", rank: 3, where: inTopics, off: (*model).noExport, do: (*model).askExport, moves: true},
+		{keys: bind("back to the list, or to the topics", "esc"), short: "esc back", rank: 10, where: inApproved, do: (*model).leaveApproved},
+		{keys: bind("the entry in full", "enter", "tab"), short: "enter in full", rank: 7, where: inApproved, off: (*model).noApprovedRow, do: (*model).enterApproved},
+		{keys: bind("approve this one topic, with whose it is and who writes it; nothing is sent", "a"), short: "a approve", rank: 8, where: inTopics | inLeft | inApproved, off: (*model).noApprove, do: (*model).askApprove, moves: true},
+		{keys: bind("take the approval back: on hold", "w"), short: "w on hold", rank: 5, where: inApproved, off: (*model).noWithdraw, do: (*model).askWithdraw},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
 		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(leftBehind) }, shows: leftBehind, moves: true},
-		{keys: bind("what this list may claim, and why", "c", "3"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
-		{keys: bind("what happened while we watched", "4"), short: "4 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
+		{keys: bind("what is approved, and how it stands to what is there now", "3"), short: "3 approved", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(approvedPage) }, shows: approvedPage},
+		{keys: bind("what this list may claim, and why", "c", "5"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
+		{keys: bind("what happened while we watched", "6"), short: "6 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
 		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan, moves: true},
 		{keys: bind("hold the picture still; watching goes on", "p"), short: "p pause", rank: 1, where: inAll, do: (*model).togglePause},
 		{keys: bind("this help", "?"), short: "? help", rank: 10, where: inAll, do: func(m *model) tea.Cmd { return m.show(helpPage) }, shows: helpPage},
@@ -132,6 +138,8 @@ func (m *model) scope() scope {
 	switch {
 	case m.screen == leftBehind:
 		return inLeft
+	case m.screen == approvedPage:
+		return inApproved
 	case m.screen != topics:
 		return inPage
 	case m.focus:

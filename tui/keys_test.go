@@ -125,11 +125,11 @@ func TestSortCyclesAndTurnsRound(t *testing.T) {
 	s.wants("flat, by expiry")
 	s.wantCursor("a/2")
 	s.keys("S")
-	s.wants("turned round")
+	s.wants("by expiry↓")
 	s.keys("s", "s", "s")
-	s.wants("flat, by received")
+	s.wants("by received↓")
 	s.keys("s")
-	s.wants("flat, by reading", "READING↓")
+	s.wants("by reading↓", "READING↓")
 	s.keys("s", "S")
 	s.wants("flat, by topic")
 	s.wantCursor("a/1")
@@ -193,7 +193,7 @@ func TestFilterLineEditing(t *testing.T) {
 	if s.quit {
 		t.Fatal("a typed q left the program")
 	}
-	x, y, ok := s.m.filterCursor()
+	x, y, ok := s.m.cursor()
 	if !ok || y != 3 || x <= 0 || x >= 80 {
 		t.Fatalf("the caret is at %d,%d", x, y)
 	}
@@ -419,9 +419,9 @@ func TestTabsAndEscGoBack(t *testing.T) {
 	s := small(t)
 	s.keys("2")
 	s.wants("[2 Left behind]", "Readings are switched off")
-	s.keys("3")
-	s.wants("What this list may claim", "[3 Coverage]")
-	s.keys("4")
+	s.keys("5")
+	s.wants("What this list may claim", "[5 Coverage]")
+	s.keys("6")
 	s.wants("What happened while we watched")
 	s.keys("1")
 	s.wants("READING")

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"retainscope/actions"
 	"retainscope/inventory"
 )
 
@@ -20,6 +21,7 @@ type screen uint8
 const (
 	topics screen = iota
 	leftBehind
+	approvedPage
 	coveragePage
 	eventsPage
 	helpPage
@@ -53,12 +55,18 @@ type model struct {
 	left     leftPage
 	page     page // coverage, events, help
 	dialog   *dialog
-	job      *job // an export or a question to the broker under way
-	toast    toast
-	spread   []string // the toast over several lines, where it needs them
-	ghosts   ghosts
-	paused   time.Time // since when the picture is held still; zero = it is not
-	still    stillness // what is shown meanwhile
+	form     form   // what is to be decided; it hears keys after the dialog
+	under    []form // the forms under it
+	sheet    sheet  // the manifest
+	approved approvedList
+	// lastEntry is what was decided last, to take over what it says of the same owner.
+	lastEntry *actions.Entry
+	job       *job // an export or a question to the broker under way
+	toast     toast
+	spread    []string // the toast over several lines, where it needs them
+	ghosts    ghosts
+	paused    time.Time // since when the picture is held still; zero = it is not
+	still     stillness // what is shown meanwhile
 
 	statusStale bool      // Source said that something changed
 	armed       bool      // a command waits for Source.Changed
@@ -115,7 +123,7 @@ func (m *model) Init() tea.Cmd {
 		// Without being asked the renderer does not find out over SSH whether frames can be shown at once.
 		ask = tea.Raw(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore)
 	}
-	return tea.Batch(ask, m.relist(), m.settle(true))
+	return tea.Batch(ask, m.relist(), m.readManifest(), m.settle(true))
 }
 
 // Update takes one message in.
@@ -163,6 +171,15 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.detail.body = msg.body
 	case leftMsg:
 		m.tookLeft(msg)
+	case manifestMsg:
+		m.tookManifest(msg)
+		look = false
+	case nearMsg:
+		m.tookNear(msg)
+	case decidedMsg:
+		cmd = m.decided(msg)
+	case withdrawnMsg:
+		cmd = m.withdrawn(msg)
 	case askedMsg:
 		m.asked(msg)
 	case exportedMsg:
@@ -178,7 +195,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) View() tea.View {
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
-	if x, y, ok := m.filterCursor(); ok {
+	if x, y, ok := m.cursor(); ok {
 		v.Cursor = tea.NewCursor(x, y)
 	}
 	return v
@@ -191,7 +208,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
 	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && (held || !m.left.stale(m, now)) && m.changes.After(now) {
-		return tea.Batch(m.listen(), m.schedule(m.next(now, false)))
+		return tea.Batch(m.rereadManifest(), m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
 	if m.statusStale && !held {
@@ -211,7 +228,10 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.news.hear(m.inv, sum.Topics)
 	}
 	if !held || look {
-		cmd = tea.Batch(m.gather(), m.gatherLeft())
+		cmd = tea.Batch(m.gather(), m.gatherLeft(), m.rereadManifest())
+	}
+	if m.form != nil {
+		m.form.refresh(m)
 	}
 	m.draw(now)
 	return tea.Batch(cmd, m.countGhosts(now), m.listen(), m.schedule(m.next(now, moved)))

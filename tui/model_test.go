@@ -43,7 +43,7 @@ func TestEverySizeDraws(t *testing.T) {
 	src := seenAll(watching())
 	src.cov.Notes = []string{"A note about this broker that is longer than most screens are wide, so that it has to be cut somewhere."}
 	s := newStage(t, src, house(t), 80, 24, nil)
-	for _, keys := range [][]string{nil, {"t"}, {"end", "enter"}, {"esc", "/"}, {"e"}, {"esc", "esc", "e"}, {"esc", "c"}, {"?"}, {"3"}} {
+	for _, keys := range [][]string{nil, {"t"}, {"end", "enter"}, {"esc", "/"}, {"e"}, {"esc", "esc", "e"}, {"esc", "c"}, {"?"}, {"5"}, {"3"}} {
 		s.keys(keys...)
 		for w := 0; w < 140; w += 1 + w/12 {
 			for h := 0; h < 50; h += 1 + h/8 {
@@ -226,7 +226,7 @@ func TestAChangeOfValueDoesNotHideWhatSomebodyCleared(t *testing.T) {
 	}
 	s.tick(time.Second)
 	s.wants("cleared by someone: b")
-	s.keys("4")
+	s.keys("6")
 	s.wants("cleared by someone    b", "replaced ×2 000")
 }
 

@@ -170,6 +170,10 @@ type page struct {
 func (g *page) build(m *model) {
 	w := newWriter(&m.pen, m.lay.w)
 	switch m.screen {
+	case approvedPage:
+		if e, ok := m.approvedRow(); ok {
+			m.writeEntry(w, e)
+		}
 	case coveragePage:
 		m.writeCoverage(w)
 	case eventsPage:

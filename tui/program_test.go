@@ -54,7 +54,7 @@ func TestBurstsOfKeysAndSizesEndOnTheRightScreen(t *testing.T) {
 			sc.wait(t, "the frame of the model:\n"+twin.frame(), func(text string) bool { return text == strings.TrimRight(twin.frame(), "\n")+"\n" })
 		}
 		same()
-		names := []string{"down", "up", "pgdown", "pgup", "right", "left", "home", "end", "t", "enter", "esc", "c", "1", "*", "-", "3"}
+		names := []string{"down", "up", "pgdown", "pgup", "right", "left", "home", "end", "t", "enter", "esc", "c", "1", "*", "-", "3", "5"}
 		for range 60 {
 			if r.IntN(3) == 0 {
 				w, h := 32+r.IntN(120), 7+r.IntN(40)

@@ -84,6 +84,10 @@ var shorter = [...][2]string{
 	{"hazard: retained Sparkplug message", "hazard: Sparkplug"},
 	{"hazard: retained command", "hazard: command"},
 	{"left behind:", "left:"},
+	{"provisional approval", "prov. approval"},
+	{"changed since approval", "changed since"},
+	{"approval not complete", "not complete"},
+	{"approved elsewhere", "elsewhere"},
 	{"migration marker", "marker"},
 	{"not named by its owner", "not named"},
 	{"name unknown to zigbee2mqtt", "name unknown"},
@@ -108,11 +112,14 @@ func inCells(text string, width int) string {
 // more.
 func (m *model) reading(s *inventory.Slot, now int64) (string, tone) {
 	text, t := phrase(s, now)
-	if m.o.Readings == nil {
-		return text, t
-	}
 	if then, ok := m.still.said[string(s.Topic)]; ok {
 		return then.text, then.tone
+	}
+	if said, tone, ok := m.approvalReading(s.Topic); ok {
+		return said, tone
+	}
+	if m.o.Readings == nil {
+		return text, t
 	}
 	p, ok := m.o.Readings.Phrase(s.Topic, now)
 	switch {

@@ -95,7 +95,7 @@ func (m *model) keep() stillness {
 	}
 	s := stillness{at: len(above) + l.line, first: -1, total: l.l.Len()}
 	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
-	if m.o.Readings != nil {
+	if m.o.Readings != nil || m.o.Retiring != nil {
 		said := make(map[string]wording, len(s.rows))
 		for i := range s.rows {
 			if r := &s.rows[i]; r.Held {

@@ -17,8 +17,8 @@ type tab struct {
 }
 
 var tabs = []tab{
-	{"1 Topics", "1 Topics", topics}, {"2 Left behind", "2 Left", leftBehind}, {"3 Coverage", "3 Coverage", coveragePage},
-	{"4 Events", "4 Events", eventsPage},
+	{"1 Topics", "1 Topics", topics}, {"2 Left behind", "2 Left", leftBehind}, {"3 Approved", "3 Appr.", approvedPage},
+	{"5 Coverage", "5 Cover", coveragePage}, {"6 Events", "6 Events", eventsPage},
 }
 
 // drawTabs is the last header line: which screens there are, how the list is made, and the filter.
@@ -28,8 +28,13 @@ func (m *model) drawTabs() {
 	for _, t := range tabs {
 		style := p.pal.dim
 		name := " " + t.name + " "
-		if m.lay.w < 100 && t.screen != m.screen {
-			name = " " + t.short + " "
+		if t.screen != m.screen {
+			switch filtered := m.filter.active || m.filter.set(); {
+			case m.lay.w < 100 && filtered:
+				name = " " + t.short[:1] + " " // the filter needs the room
+			case m.lay.w < 100 || m.lay.w < 140 && filtered:
+				name = " " + t.short + " "
+			}
 		}
 		if t.screen == m.screen {
 			style = p.pal.selected
@@ -73,6 +78,9 @@ func (m *model) drawFilter() {
 	if m.list.pending && m.o.Now().Sub(m.list.started) > 300*time.Millisecond {
 		how += ": putting in order"
 	}
+	if short := m.shortOrder(); short != "" && utf8.RuneCountInString(how)+1 > p.left() {
+		how = short
+	}
 	p.rightward(m.lay.w-1, how)
 }
 
@@ -113,14 +121,8 @@ func (m *model) drawFilterText() {
 	if note != "" && len(f.text) > 0 {
 		room = max(room-min(len(note)+2, room/2), 1)
 	}
-	start := p.x
 	if f.active {
-		before := []byte(string(f.text[:f.at]))
-		shown, w := p.m.tailText(before, room-1)
-		p.buf = append(p.buf, shown...)
-		p.x += w
-		m.filter.caret = p.x
-		p.wire([]byte(string(f.text[f.at:])), max(start+room-p.x, 0), asText)
+		f.caret = f.draw(p, room)
 	} else {
 		p.wire(text, room, asText)
 	}

@@ -55,7 +55,8 @@ type Options struct {
 	Readings  Readings // nil = owners and what looks left behind are not said
 	// Silence returns how much watching, by whomever, a topic stands without a sign of life: since it was seen live, or where
 	// live is 0 since it was first seen; instants are Unix milliseconds. It returns at once. nil = only this program knows.
-	Silence func(topic []byte, first, live, now int64) Silence
+	Silence  func(topic []byte, first, live, now int64) Silence
+	Retiring Retiring // nil = nothing can be approved, cleared or put back
 
 	Refresh time.Duration    // how often a changing screen is drawn; 0 = 250 ms. 1 s is kind to a slow link
 	Now     func() time.Time // nil = time.Now

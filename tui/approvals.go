@@ -1,0 +1,270 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/actions"
+	"retainscope/expiry"
+	"retainscope/inventory"
+)
+
+// What the manifest says, as it was read last, and how that stands to what is held now.
+
+// sheet is the manifest.
+type sheet struct {
+	read    bool // at least once
+	reading bool
+	at      time.Time // when it came
+	text    string    // of the file, to tell whether it changed
+	entries []actions.Entry
+	index   map[string]int // into entries, by topic
+	guard   actions.Protection
+	wrong   string // why the file cannot be used; "" = it can
+	away    string // why it is not for the broker of this connection; "" = it is
+	prints  map[string]imprint
+}
+
+// imprint is the fingerprint of a held copy.
+type imprint struct {
+	ref      inventory.Ref
+	at       int64
+	size     int
+	interval expiry.Kind
+	live     uint32
+	head     string
+	hex      string
+}
+
+type manifestMsg struct {
+	text    string
+	entries []actions.Entry
+	guard   actions.Protection
+	wrong   string
+	away    string
+}
+
+// rereadAfter is how old the manifest may be that is shown: a person may edit the file meanwhile.
+const (
+	rereadAfter  = 10 * time.Second
+	rereadAtHand = 2 * time.Second // while it is looked at
+)
+
+// rereadManifest has the manifest read again where it grew old.
+func (m *model) rereadManifest() tea.Cmd {
+	old := rereadAfter
+	if m.screen == approvedPage {
+		old = rereadAtHand
+	}
+	if m.o.Retiring == nil || m.sheet.reading || m.sheet.read && m.o.Now().Before(m.sheet.at.Add(old)) || !m.paused.IsZero() {
+		return nil
+	}
+	return m.readManifest()
+}
+
+// readManifest reads the manifest and marks in the store what is approved.
+func (m *model) readManifest() tea.Cmd {
+	if m.o.Retiring == nil {
+		return nil
+	}
+	m.sheet.reading = true
+	r, inv, ctx := m.o.Retiring, m.inv, m.ctx
+	before, read := m.sheet.text, m.sheet.read
+	return m.task(func() tea.Msg {
+		msg := readSheet(ctx, r)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !read || msg.text != before || msg.wrong != "" {
+			inv.SetApproved(msg.cleared())
+		}
+		return msg
+	})
+}
+
+func readSheet(ctx context.Context, r Retiring) manifestMsg {
+	terms := r.Terms()
+	msg := manifestMsg{guard: terms.Protection}
+	f, err := r.Manifest(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return msg
+	case err != nil:
+		msg.wrong = err.Error()
+		return msg
+	}
+	msg.text, msg.entries = string(f.Text()), f.Entries()
+	if len(msg.entries) > 0 {
+		if err := f.Broker().Same(terms.Broker); err != nil {
+			msg.away = err.Error()
+		}
+	}
+	guard, err := actions.Protect(terms.Protection.Filters(), f.Protect())
+	if err != nil {
+		msg.wrong = err.Error()
+		return msg
+	}
+	msg.guard = guard
+	return msg
+}
+
+// cleared returns the topics that are approved to be cleared.
+func (x *manifestMsg) cleared() [][]byte {
+	var topics [][]byte
+	for i := range x.entries {
+		if x.away == "" && x.wrong == "" && x.entries[i].CheckApproval() == nil {
+			topics = append(topics, x.entries[i].Topic)
+		}
+	}
+	return topics
+}
+
+func (m *model) tookManifest(msg manifestMsg) {
+	s := &m.sheet
+	s.reading, s.at, s.guard = false, m.o.Now(), msg.guard
+	if s.read && msg.text == s.text && msg.wrong == s.wrong && msg.away == s.away {
+		return
+	}
+	s.read, s.text, s.entries, s.wrong, s.away = true, msg.text, msg.entries, msg.wrong, msg.away
+	s.index = make(map[string]int, len(s.entries))
+	for i := range s.entries {
+		s.index[string(s.entries[i].Topic)] = i
+	}
+	m.changes = m.now // what is drawn is out of date
+	if f, ok := m.form.(*approveForm); ok {
+		f.learn(m)
+	}
+}
+
+// entry returns what the manifest says of exactly this topic.
+func (s *sheet) entry(topic []byte) (*actions.Entry, bool) {
+	if i, ok := s.index[string(topic)]; ok {
+		return &s.entries[i], true
+	}
+	return nil, false
+}
+
+// standing is how an entry stands to what is held.
+type standing uint8
+
+const (
+	standHold standing = iota
+	standPreserve
+	standRefused    // the name, or a pattern that protects it
+	standIncomplete // something an approval needs is missing
+	standAway       // approved on another broker
+	standUnseen
+	standChanged
+	standApproved
+	standProvisional
+)
+
+// stand returns how an entry stands, a phrase, and the sentence behind it.
+func (m *model) stand(e *actions.Entry) (st standing, phrase, why string) {
+	if e.Refusal != nil {
+		return standRefused, "no exact topic", e.Refusal.Error()
+	}
+	if f, yes := m.sheet.guard.Match(e.Topic); yes && e.Disposition == actions.Clear {
+		return standRefused, "protected", "the pattern " + actions.Quote([]byte(f)) + " protects it: nothing would be sent"
+	}
+	switch e.Disposition {
+	case actions.Hold:
+		return standHold, "on hold", "nothing is decided"
+	case actions.Preserve:
+		return standPreserve, "to be preserved", "nothing would be sent"
+	}
+	if err := e.CheckApproval(); err != nil {
+		return standIncomplete, "not complete", err.Error()
+	}
+	if m.sheet.away != "" {
+		return standAway, "another broker", m.sheet.away
+	}
+	switch hex, held := m.heldPrint(e.Topic); {
+	case !held && m.link.State != inventory.Watching:
+		return standUnseen, "not observed", "there is no connection"
+	case !held:
+		return standUnseen, "not observed", "no retained message of this topic was shown to this login; nothing would be sent"
+	case hex != e.Fingerprint:
+		return standChanged, "changed since approval", "what is held now is not what was approved: nothing would be sent. a shows it and approves anew"
+	}
+	if why := e.Provisional(); len(why) > 0 {
+		return standProvisional, "provisional approval", why[0]
+	}
+	return standApproved, "approved", "the value is the one that was approved"
+}
+
+func (s standing) tone() tone {
+	switch s {
+	case standApproved:
+		return fine
+	case standProvisional, standUnseen, standIncomplete:
+		return notable
+	case standRefused, standAway, standChanged:
+		return alarming
+	}
+	return calm
+}
+
+// heldPrint returns the fingerprint of what is held of a topic, and false where nothing is.
+func (m *model) heldPrint(topic []byte) (string, bool) {
+	ref, ok := m.inv.Find(topic)
+	if !ok {
+		return "", false
+	}
+	s, ok := m.inv.Slot(ref)
+	if !ok {
+		return "", false
+	}
+	p, ok := m.sheet.prints[string(topic)]
+	if ok && p.ref == ref && p.at == s.ReceivedAt && p.size == s.Size && p.interval == s.Interval.Kind() && p.live == s.LiveCount && p.head == string(s.Head) {
+		return p.hex, true
+	}
+	d, ok := m.inv.Detail(ref)
+	if !ok {
+		return "", false
+	}
+	if m.sheet.prints == nil || len(m.sheet.prints) > 10_000 {
+		m.sheet.prints = map[string]imprint{}
+	}
+	m.sheet.prints[string(topic)] = imprint{ref, d.ReceivedAt, d.Size, d.Interval.Kind(), d.LiveCount, string(d.Head), d.Fingerprint}
+	return d.Fingerprint, true
+}
+
+// approvalReading returns what READING says of a topic because of the manifest, and false where that says nothing.
+func (m *model) approvalReading(topic []byte) (string, tone, bool) {
+	e, ok := m.sheet.entry(topic)
+	if !ok {
+		return "", calm, false
+	}
+	st, phrase, _ := m.stand(e)
+	switch st {
+	case standHold, standUnseen:
+		return "", calm, false
+	case standIncomplete:
+		phrase = "approval not complete"
+	case standAway:
+		phrase = "approved elsewhere"
+	case standRefused:
+		phrase = "approved, protected"
+	}
+	return phrase, st.tone(), true
+}
+
+// noRetiring is why nothing can be approved or cleared; "" = it can.
+func (m *model) noRetiring() string {
+	switch {
+	case m.o.Retiring == nil:
+		return "this screen was started without a manifest"
+	case m.o.Retiring.Terms().Off != "":
+		return m.o.Retiring.Terms().Off
+	case m.sheet.wrong != "":
+		return "the manifest cannot be used: " + m.sheet.wrong
+	case m.sheet.away != "":
+		return m.sheet.away
+	}
+	return ""
+}

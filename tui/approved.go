@@ -1,0 +1,346 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/actions"
+)
+
+// What the manifest holds, entry by entry, and how each stands to what is held now.
+
+// approvedList is the state of that screen.
+type approvedList struct {
+	cur, top int
+	at       string // topic of the row of the cursor, to find it again
+	full     bool   // the entry of the cursor is shown in full
+}
+
+func (m *model) approvedRow() (*actions.Entry, bool) {
+	if i := m.approved.cur; i >= 0 && i < len(m.sheet.entries) {
+		return &m.sheet.entries[i], true
+	}
+	return nil, false
+}
+
+func (m *model) noApprovedRow() string {
+	if _, ok := m.approvedRow(); !ok {
+		return "no entry is under the cursor"
+	}
+	if m.approved.full {
+		return "it is shown in full"
+	}
+	return ""
+}
+
+// approvedLines is how many entries are in sight.
+func (m *model) approvedLines() int {
+	if m.lay.tall {
+		return max(m.lay.body-3, 1) // where the file is, an empty line, the headings
+	}
+	return max(m.lay.body, 1)
+}
+
+func (m *model) clampApproved() {
+	a := &m.approved
+	if i, ok := m.sheet.index[a.at]; ok {
+		a.cur = i
+	}
+	lines := m.approvedLines()
+	a.cur = max(0, min(a.cur, len(m.sheet.entries)-1))
+	a.top = max(min(a.top, a.cur), a.cur-lines+1)
+	a.top = max(0, min(a.top, len(m.sheet.entries)-lines))
+	a.at = ""
+	if e, ok := m.approvedRow(); ok {
+		a.at = string(e.Topic)
+	}
+}
+
+func (m *model) moveApproved(rows int) {
+	a := &m.approved
+	a.cur, a.at = max(0, min(a.cur+rows, len(m.sheet.entries)-1)), ""
+	m.clampApproved()
+}
+
+// askWithdraw asks whether an approval is to be taken back.
+func (m *model) askWithdraw() tea.Cmd {
+	e, ok := m.approvedRow()
+	if !ok {
+		return nil
+	}
+	topic := append([]byte(nil), e.Topic...)
+	m.dialog = &dialog{
+		title:   "Put this topic back on hold?",
+		text:    []string{Printable(topic), "Who approved it, when, and the fingerprint go out of the manifest. Owner, purpose and writers stay. Nothing is sent."},
+		choices: []choice{{label: "no"}, {label: "yes, on hold"}},
+		then: func(m *model, chosen int) tea.Cmd {
+			if chosen != 1 {
+				return nil
+			}
+			return m.withdraw(topic)
+		},
+	}
+	return nil
+}
+
+type withdrawnMsg struct {
+	topic []byte
+	err   error
+}
+
+func (m *model) withdraw(topic []byte) tea.Cmd {
+	r := m.o.Retiring
+	ctx, cancel := context.WithTimeout(m.ctx, decideLimit)
+	return m.task(func() tea.Msg {
+		defer cancel()
+		return withdrawnMsg{topic, r.Withdraw(ctx, topic)}
+	})
+}
+
+func (m *model) withdrawn(msg withdrawnMsg) tea.Cmd {
+	if msg.err != nil {
+		m.tell(alarming, "Not saved: "+asSentence(PrintableText([]byte(msg.err.Error()))))
+	} else {
+		m.tell(fine, "On hold again: "+Printable(msg.topic))
+	}
+	return m.readManifest()
+}
+
+// enterApproved shows the entry in full, or goes back to the list.
+func (m *model) enterApproved() tea.Cmd {
+	m.approved.full = true
+	m.page.scroll = 0
+	return nil
+}
+
+// drawApproved draws the list of entries.
+func (m *model) drawApproved() {
+	p := &m.pen
+	m.clampApproved()
+	a := &m.approved
+	lines := m.lay.body
+	if m.lay.tall {
+		p.to(1)
+		p.facts(m.approvedTitle(), p.left()-1, 3, p.g.dot)
+		p.nl()
+		p.nl()
+		if len(m.sheet.entries) > 0 {
+			m.drawApprovedHeadings()
+		}
+		p.nl()
+		lines -= 3
+	}
+	words := m.approvedWords()
+	for y := range lines {
+		switch i := a.top + y; {
+		case words != nil && y < len(words):
+			p.ready(words[y])
+		case words == nil && i < len(m.sheet.entries):
+			m.drawApprovedRow(&m.sheet.entries[i], i == a.cur)
+		}
+		p.nl()
+	}
+}
+
+func (m *model) approvedTitle() []fact {
+	p := &m.pen
+	n := 0
+	for i := range m.sheet.entries {
+		if m.sheet.entries[i].Disposition == actions.Clear {
+			n++
+		}
+	}
+	all := []fact{{text: counted(int64(len(m.sheet.entries)), "topic") + " listed, " + number(int64(n)) + " approved to be cleared",
+		short: number(int64(n)) + " approved", style: p.pal.strong, rank: 6}}
+	if m.o.Retiring != nil {
+		all = append(all, fact{text: "in " + m.o.Retiring.Terms().Manifest, style: p.pal.dim, rank: 5, wire: true})
+	}
+	return append(all, fact{text: "what is not listed is on hold", style: p.pal.dim, rank: 2})
+}
+
+// approvedWords says why there is no row, or what is wrong with the manifest.
+func (m *model) approvedWords() []pageLine {
+	s := &m.sheet
+	var text []string
+	switch {
+	case m.o.Retiring == nil:
+		text = []string{"This screen was started without a manifest: nothing can be approved."}
+	case !s.read:
+		text = []string{"Reading the manifest."}
+	case s.wrong != "":
+		text = []string{"The manifest cannot be used, so that nothing is approved: " + s.wrong, "It is in " + m.o.Retiring.Terms().Manifest + "; what is written here is never lost."}
+	case len(s.entries) == 0:
+		text = []string{"Nothing is approved. What the manifest does not list is on hold.",
+			"a on a topic says whose it is, who could write it, and what shall become of it; that is saved to " + m.o.Retiring.Terms().Manifest + ". x clears one that was approved."}
+	default:
+		return nil
+	}
+	return prose(&m.pen, text, m.lay.w-2, 1)
+}
+
+// approvedColumns are the widths of the columns: state, topic, by whom.
+func (m *model) approvedColumns() (state, topic, by int) {
+	state = 23
+	if m.lay.w < 60 {
+		state = 16
+	}
+	if m.lay.w >= 80 {
+		by = 20
+	}
+	return state, max(m.lay.w-2-state-by-2, 8), by
+}
+
+func (m *model) drawApprovedHeadings() {
+	p := &m.pen
+	state, topic, by := m.approvedColumns()
+	p.in(p.pal.dim)
+	p.to(2)
+	p.say("STATE")
+	p.to(2 + state)
+	p.say("TOPIC")
+	if by > 0 {
+		p.to(2 + state + topic + 1)
+		p.say("APPROVED")
+	}
+	p.in("")
+}
+
+func (m *model) drawApprovedRow(e *actions.Entry, selected bool) {
+	p := &m.pen
+	if selected {
+		p.say(p.g.cursor)
+		p.hold(p.pal.selected)
+	} else {
+		p.say(" ")
+	}
+	state, topic, by := m.approvedColumns()
+	st, phrase, _ := m.stand(e)
+	p.to(2)
+	p.in(p.pal.of(st.tone()))
+	p.wire([]byte(inCells(phrase, state-1)), state-1, asText)
+	p.in("")
+	p.to(2 + state)
+	var cells int
+	p.buf, cells, _ = p.m.cutMiddle(p.buf, e.Topic, topic, asName)
+	p.x += cells
+	if by > 0 && e.ApprovedBy != "" {
+		p.to(2 + state + topic + 1)
+		p.in(p.pal.dim)
+		p.wire([]byte(instant(e.ApprovedAt, m.now)+" "+e.ApprovedBy), by, asText)
+		p.in("")
+	}
+	if selected {
+		p.to(p.right)
+	}
+}
+
+// writeEntry writes one entry in full.
+func (m *model) writeEntry(w *writer, e *actions.Entry) {
+	m.writeTopic(w, e.Topic)
+	st, phrase, why := m.stand(e)
+	w.text(w.p.pal.of(st.tone()), asSentence(phrase)+" "+asSentence(why))
+	w.blank()
+	w.item("shall be", factWidth, "", map[actions.Disposition]string{actions.Hold: "on hold", actions.Clear: "cleared", actions.Preserve: "preserved"}[e.Disposition])
+	w.item("owner", factWidth, "", said(e.Owner))
+	w.item("purpose", factWidth, "", said(e.Purpose))
+	if e.Reason != "" {
+		w.item("why", factWidth, "", e.Reason)
+	}
+	if e.ApprovedBy != "" {
+		w.item("approved", factWidth, "", "by "+e.ApprovedBy+", "+instant(e.ApprovedAt, m.now))
+	}
+	if e.Fingerprint != "" {
+		w.item("fingerprint", factWidth, w.p.pal.dim, e.Fingerprint)
+	}
+	if e.Line > 0 {
+		w.item("written at", factWidth, w.p.pal.dim, "line "+number(int64(e.Line))+" of "+m.o.Retiring.Terms().Manifest)
+	}
+	w.title("Writers")
+	for i := range e.Writers {
+		x := &e.Writers[i]
+		text := writerWords(x)
+		if !x.EvidenceAt.IsZero() {
+			text += ", " + instant(x.EvidenceAt, m.now)
+		}
+		w.text("", text)
+	}
+	if len(e.Writers) == 0 {
+		w.text(w.p.pal.dim, "None named.")
+	}
+	if open := e.Provisional(); e.Disposition == actions.Clear && len(open) > 0 {
+		w.text(w.p.pal.warn, "The approval is provisional, and so is what comes of it:")
+		for _, why := range open {
+			w.item("-", 2, w.p.pal.warn, why)
+		}
+	}
+}
+
+// writeDecision says in the detail pane what the manifest says of a topic.
+func (m *model) writeDecision(w *writer, topic []byte) {
+	e, ok := m.sheet.entry(topic)
+	if !ok || !m.paused.IsZero() {
+		return
+	}
+	st, phrase, why := m.stand(e)
+	w.blank()
+	p := w.begin()
+	p.sayIn(p.pal.strong, "Manifest")
+	p.say("  ")
+	p.in(p.pal.of(st.tone()))
+	p.sentence(phrase)
+	w.end()
+	w.text(w.p.pal.dim, asSentence(why))
+	if e.ApprovedBy != "" {
+		w.item("approved", factWidth, "", "by "+e.ApprovedBy+", "+instant(e.ApprovedAt, m.now))
+	}
+	w.item("owner", factWidth, "", said(e.Owner))
+	for i, why := range e.Provisional() {
+		if e.Disposition == actions.Clear {
+			label := ""
+			if i == 0 {
+				label = "provisional"
+			}
+			w.item(label, factWidth, w.p.pal.warn, why)
+		}
+	}
+}
+
+func said(s string) string {
+	if s == "" {
+		return "not said"
+	}
+	return s
+}
+
+// leaveApproved goes back from the entry to the list, and from there to the topics.
+func (m *model) leaveApproved() tea.Cmd {
+	if m.approved.full {
+		m.approved.full = false
+		return nil
+	}
+	return m.show(topics)
+}
+
+// noApprove is why no approval can be opened here; "" = one can.
+func (m *model) noApprove() string {
+	if why := m.noRetiring(); why != "" {
+		return why
+	}
+	if _, _, ok := m.subject(); !ok {
+		return "no retained topic is under the cursor"
+	}
+	return ""
+}
+
+// noWithdraw is why there is nothing to take back; "" = there is.
+func (m *model) noWithdraw() string {
+	e, ok := m.approvedRow()
+	switch {
+	case !ok:
+		return "no entry is under the cursor"
+	case e.Disposition == actions.Hold:
+		return "it is on hold"
+	}
+	return m.noRetiring()
+}

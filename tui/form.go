@@ -1,0 +1,363 @@
+package tui
+
+import (
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A form shows what there is to decide on and has places to type and to choose. What follows from it is done by its
+// owner. Letters do nothing but where text is typed, so a key that repeats itself decides nothing.
+
+// form is one such screen over the others.
+type form interface {
+	// base returns the places of the form.
+	base() *places
+	// title returns what is decided and about which topic; it stays in sight.
+	title() (what string, topic []byte)
+	// write writes everything else in order; a place is written with base().write.
+	write(m *model, w *writer)
+	// entered is called for enter on a place, and does what it means there.
+	entered(m *model, x *place) tea.Cmd
+	// refresh is called before every frame: what is shown may have changed.
+	refresh(m *model)
+}
+
+// placeKind says what a place is.
+type placeKind uint8
+
+const (
+	typedPlace  placeKind = iota // a line of text
+	chosenPlace                  // one of a few
+	buttonPlace                  // enter does it
+)
+
+// place is one of the things on a form that the cursor can stand on.
+type place struct {
+	kind  placeKind
+	label string
+	typedLine
+	hint    string   // stands where nothing is typed
+	options []string // of a choice
+	chosen  int
+	off     string // why a button cannot be pressed, or a choice changed; "" = it can
+	hidden  bool
+	paste   bool // pasted text is taken
+	dirty   bool // changed by the person
+}
+
+func typedAt(label, hint string) *place { return &place{label: label, hint: hint, paste: true} }
+
+func chosenAt(label string, options ...string) *place {
+	return &place{kind: chosenPlace, label: label, options: options}
+}
+
+func buttonAt(label string) *place { return &place{kind: buttonPlace, label: label} }
+
+// places are those of one form, in the order of the keys.
+type places struct {
+	all    []*place
+	at     int
+	top    int  // first line in sight
+	free   bool // scrolled by hand: the place of the cursor may be out of sight
+	row    int  // line of the place of the cursor, in the last lines made
+	caret  int  // its column; -1 = none is typed at
+	lines  int
+	cut    int // 1 where the last line of the body says that there is more
+	labels int // width of the labels
+}
+
+func (f *places) now() *place { return f.all[f.at] }
+
+// seen reports whether the place of the cursor was in sight in the last frame.
+func (f *places) seen(body int) bool { return f.row >= f.top && f.row < f.top+body-f.cut }
+
+// focus puts the cursor on x.
+func (f *places) focus(x *place) {
+	for i, p := range f.all {
+		if p == x {
+			f.at, f.free = i, false
+		}
+	}
+}
+
+// step goes to the next place that is not hidden.
+func (f *places) step(by int) {
+	f.free = false
+	for i := f.at + by; i >= 0 && i < len(f.all); i += by {
+		if !f.all[i].hidden {
+			f.at = i
+			return
+		}
+	}
+	if by < 0 {
+		f.top, f.free = 0, true // above the first place stands what the form is about
+	}
+}
+
+// dirty reports whether the person changed anything.
+func (f *places) dirty() bool {
+	for _, x := range f.all {
+		if x.dirty {
+			return true
+		}
+	}
+	return false
+}
+
+// write writes one place, and notes where the cursor stands.
+func (f *places) write(w *writer, x *place) {
+	if x.hidden {
+		return
+	}
+	here := x == f.now()
+	left := w.left
+	w.left = 1
+	defer func() { w.left = left }()
+	p := w.begin()
+	if here {
+		f.row = len(w.lines)
+		p.say(p.g.cursor + " ")
+	} else {
+		p.say("  ")
+	}
+	style := ""
+	if here {
+		style = p.pal.selected
+	}
+	switch x.kind {
+	case buttonPlace:
+		if x.off != "" && !here {
+			style = p.pal.dim
+		}
+		p.in(style)
+		p.sentence("[ " + x.label + " ]")
+		p.in("")
+		if x.off != "" {
+			p.sentence(" off: " + x.off)
+		}
+	case chosenPlace:
+		f.label(p, x, style)
+		f.options(p, x)
+	default:
+		f.label(p, x, style)
+		if len(x.text) == 0 && !here {
+			p.in(p.pal.dim)
+			p.sentence(x.hint)
+			p.in("")
+			break
+		}
+		caret := x.draw(p, max(p.left()-1, 1))
+		if here {
+			f.caret = caret
+		}
+	}
+	w.end()
+	if here && x.kind == buttonPlace && x.off != "" {
+		// A reason that is cut is said in full below.
+		if room := p.right - w.left; utf8.RuneCountInString("[ "+x.label+" ] off: "+x.off)+2 > room {
+			w.left = left
+			w.text(w.p.pal.dim, x.off)
+		}
+	}
+}
+
+func (f *places) label(p *pen, x *place, style string) {
+	if style == "" {
+		style = p.pal.dim
+	}
+	start := p.x
+	p.sayIn(style, x.label)
+	p.to(max(start+f.labels, p.x+1))
+}
+
+// options writes all that can be chosen, or the one chosen where they have no room.
+func (f *places) options(p *pen, x *place) {
+	cells := 0
+	for _, o := range x.options {
+		cells += utf8.RuneCountInString(o) + 3
+	}
+	if cells > p.left() {
+		p.say("< ")
+		p.sayIn(p.pal.strong, x.options[x.chosen])
+		p.say(" >")
+		if p.left() > 8 {
+			p.sayIn(p.pal.dim, "  "+number(int64(x.chosen+1))+" of "+number(int64(len(x.options))))
+		}
+		return
+	}
+	for i, o := range x.options {
+		if i == x.chosen {
+			p.sayIn(p.pal.strong, "["+o+"] ")
+		} else {
+			p.sayIn(p.pal.dim, " "+o+"  ")
+		}
+	}
+}
+
+// formKey gives a key to the form that is open.
+func (m *model) formKey(msg tea.KeyPressMsg) tea.Cmd {
+	f := m.form.base()
+	x := f.now()
+	switch k := msg.String(); k {
+	case "esc":
+		m.closeForm()
+		return nil
+	case "up", "shift+tab":
+		f.step(-1)
+		return nil
+	case "down", "tab":
+		f.step(1)
+		return nil
+	case "pgup":
+		f.top, f.free = max(0, f.top-max(m.formBody()-1, 1)), true
+		return nil
+	case "pgdown":
+		f.top, f.free = f.top+max(m.formBody()-1, 1), true
+		return nil
+	}
+	if !f.seen(m.formBody()) {
+		f.free = false // what is out of sight is brought into sight, and nothing more
+		return nil
+	}
+	switch k := msg.String(); k {
+	case "enter":
+		if x.kind == buttonPlace && x.off != "" {
+			m.tell(notable, "Off: "+x.off)
+			return nil
+		}
+		return m.form.entered(m, x)
+	case "left", "right":
+		if x.kind == chosenPlace {
+			m.choosePlace(x, map[string]int{"left": -1, "right": 1}[k])
+			return nil
+		}
+	case "space":
+		if x.kind == chosenPlace {
+			m.choosePlace(x, 1)
+			return nil
+		}
+	}
+	if x.kind == typedPlace {
+		f.free = false
+		if x.key(msg) {
+			x.dirty = true
+		}
+	}
+	return nil
+}
+
+// choosePlace goes to another of the options, round and round.
+func (m *model) choosePlace(x *place, by int) {
+	if x.off != "" {
+		m.tell(notable, "Off: "+x.off)
+		return
+	}
+	to := (x.chosen + by + len(x.options)) % len(x.options)
+	if to != x.chosen {
+		x.chosen, x.dirty = to, true
+	}
+}
+
+// formPaste takes pasted text where the place of the cursor takes any.
+func (m *model) formPaste(text string) {
+	x := m.form.base().now()
+	if x.kind != typedPlace {
+		return
+	}
+	if !x.paste {
+		m.tell(notable, "This must be typed: pasted text confirms nothing.")
+		return
+	}
+	if x.insert(text) {
+		x.dirty = true
+	}
+}
+
+// openForm puts a form over what is shown, or over the form that is open.
+func (m *model) openForm(f form) {
+	if m.form != nil {
+		m.under = append(m.under, m.form)
+	}
+	m.form, m.toast = f, toast{}
+	f.base().top, f.base().free = 0, true // first what it is about
+}
+
+// closeForm goes back to what was under the form.
+func (m *model) closeForm() {
+	m.form = nil
+	if n := len(m.under); n > 0 {
+		m.form, m.under = m.under[n-1], m.under[:n-1]
+	}
+}
+
+// drawForm fills the body with the form.
+func (m *model) drawForm() {
+	p := &m.pen
+	f := m.form.base()
+	w := newWriter(p, m.lay.w)
+	w.left = 3 // the places begin before, with their cursor
+	f.row, f.caret = 0, -1
+	f.labels = factWidth
+	if m.lay.w < 60 {
+		f.labels = 10
+	}
+	m.form.write(m, w)
+	f.lines = len(w.lines)
+	body := m.formBody()
+	what, topic := m.form.title()
+	p.to(1)
+	p.sayIn(p.pal.strong, what+" ")
+	p.wire(topic, p.left()-1, asName)
+	p.nl()
+	if !f.free {
+		// The line under the place of the cursor is seen as well: it says why.
+		f.top = max(min(f.top, f.row-1), f.row-body+2, 0)
+		if body < 4 {
+			f.top = f.row
+		}
+	}
+	f.top = max(0, min(f.top, f.lines-body))
+	more := f.lines - f.top - body
+	f.cut = 0
+	if more > 0 && f.top+body-1 != f.row {
+		f.cut = 1
+	}
+	for y := range body {
+		switch i := f.top + y; {
+		case y == body-1 && f.cut > 0:
+			p.to(1)
+			p.sayIn(p.pal.dim, p.m.more()+" "+number(int64(more+1))+" more lines, pgdn")
+		case i < f.lines:
+			p.ready(w.lines[i])
+		}
+		p.nl()
+	}
+}
+
+// formBody is how many lines of a form are in sight under its title.
+func (m *model) formBody() int { return max(m.lay.body-1, 1) }
+
+// formCursor returns where the terminal's cursor belongs on a form, and whether it is typed there.
+func (m *model) formCursor() (x, y int, ok bool) {
+	f := m.form.base()
+	y = f.row - f.top
+	if f.caret < 0 || y < 0 || y >= m.formBody() {
+		return 0, 0, false
+	}
+	return min(f.caret, m.lay.w-1), m.lay.head + 1 + y, true
+}
+
+// footer lists the keys that work where the cursor of a form stands.
+func (f *places) footer(p *pen) []fact {
+	all := []fact{{text: p.g.updown + " move", rank: 6}}
+	switch f.now().kind {
+	case buttonPlace:
+		all = append(all, fact{text: "enter does it", rank: 7})
+	case chosenPlace:
+		all = append(all, fact{text: p.g.leftright + " choose", rank: 8})
+	default:
+		all = append(all, fact{text: "type", rank: 5})
+	}
+	return append(all, fact{text: "pgup/pgdn scroll", rank: 3}, fact{text: "esc back", rank: 9})
+}
