@@ -4,10 +4,13 @@ package broker
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +28,11 @@ var program struct {
 }
 
 func TestMain(m *testing.M) {
+	// Tests that are parallel mostly wait for a broker, not for the processor.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
 	code := m.Run()
 	if program.dir != "" {
 		_ = os.RemoveAll(program.dir)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,6 +142,7 @@ func TestMosquittoKeepsWhatThePublisherRepeatsAndDropsWhatItLeft(t *testing.T) {
 }
 
 func TestASubscriberOf311ReadsWhatThePublisherSays(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("mosquitto_sub")
 	if err != nil {
 		testbroker.Missing(t, "mosquitto_sub is not installed")
@@ -233,9 +235,10 @@ func TestLimitsThatMosquittoAnnouncesAreKept(t *testing.T) {
 // TestABrokerKilledAgainAndAgainEndsWithWhatTheProcessOwns kills a broker that keeps nothing on disk while eight
 // publishers work, and compares in the end.
 func TestABrokerKilledAgainAndAgainEndsWithWhatTheProcessOwns(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const restarts = 20
 	b := testbroker.Start(t, testbroker.Config{})
-	before := runtime.NumGoroutine()
+	running := goroutinesOf(t)
 	p := started(t, PublisherConfig{Config: Config{URL: b.URL(), Timeout: 2 * time.Second}, Interval: 3,
 		Steps: []Step{says("app/status=online")}, Will: &Message{Topic: "app/status", Payload: []byte("offline"), QoS: 1, Retain: true}})
 	stop := make(chan struct{})
@@ -311,7 +314,52 @@ func TestABrokerKilledAgainAndAgainEndsWithWhatTheProcessOwns(t *testing.T) {
 		t.Errorf("not much happened: %v, %+v", counts, s)
 	}
 	halt(t, p)
-	waitFor(t, func() bool { return runtime.NumGoroutine() <= before+1 })
+	b.Stop()
+	waitFor(t, func() bool { return running() <= 1 })
+}
+
+// goroutinesOf returns a function that counts the goroutines that were started on this one from now on, and by those,
+// with this one. Other tests may run meanwhile.
+func goroutinesOf(t testing.TB) func() int {
+	outside := context.Background()
+	pprof.SetGoroutineLabels(pprof.WithLabels(outside, pprof.Labels("test", t.Name())))
+	t.Cleanup(func() { pprof.SetGoroutineLabels(outside) })
+	label := fmt.Sprintf("%q:%q", "test", t.Name())
+	return func() int {
+		var all bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for group := range strings.SplitSeq(all.String(), "\n\n") { // of goroutines at the same place, with the same labels
+			if strings.Contains(group, label) {
+				count, _, _ := strings.Cut(group, " @")
+				here, err := strconv.Atoi(count[strings.LastIndex(count, "\n")+1:])
+				if err != nil {
+					t.Fatalf("a list of goroutines that cannot be read: %v: %s", err, group)
+				}
+				n += here
+			}
+		}
+		return n
+	}
+}
+
+func TestGoroutinesOfOneTestAreCounted(t *testing.T) {
+	running := goroutinesOf(t)
+	stop := make(chan struct{})
+	var started sync.WaitGroup
+	for range 3 {
+		started.Go(func() {
+			var inner sync.WaitGroup
+			inner.Go(func() { <-stop })
+			inner.Wait()
+		})
+	}
+	waitFor(t, func() bool { return running() == 7 })
+	close(stop)
+	started.Wait()
+	waitFor(t, func() bool { return running() == 1 })
 }
 
 // BenchmarkPassOfAFullLedger repeats 1000 entries of 100 bytes at a real broker: with a day's interval, which leaves time

@@ -21,6 +21,7 @@ func offline() *Message {
 }
 
 func TestTheWillExpiresAtMosquitto(t *testing.T) {
+	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{})
 	p := publisherAt(t, b.URL(), func(cfg *PublisherConfig) {
 		cfg.Will, cfg.Steps = offline(), []Step{says("app/status=online", "app/other=1")}
@@ -43,6 +44,7 @@ func TestTheWillExpiresAtMosquitto(t *testing.T) {
 // TestALeaveByTheDoorNeverPublishesTheWill leaves two hundred times while the broker sends as much as it can, and counts
 // wills. A plainer way to leave shows that the count can be other than 0.
 func TestALeaveByTheDoorNeverPublishesTheWill(t *testing.T) {
+	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{Lines: []string{"max_queued_messages 0"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -154,6 +156,7 @@ func (d *deafConn) Write(p []byte) (int, error) {
 // TestAWillThatIsLateDoesNotOverwriteWhatANewerConnectionSays loses a connection in a way that the broker notices only
 // after the publisher is back.
 func TestAWillThatIsLateDoesNotOverwriteWhatANewerConnectionSays(t *testing.T) {
+	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{})
 	var mu sync.Mutex
 	var conns []*deafConn
