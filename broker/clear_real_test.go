@@ -141,6 +141,32 @@ func TestClearsOverMosquittoWithLoginsAndRights(t *testing.T) {
 	}
 }
 
+// byAnyWay is a broker whose tool reaches it by another way than its writers.
+type byAnyWay struct {
+	*realBroker
+	way Config
+}
+
+func (b *byAnyWay) config() Config { return b.way }
+
+func TestAClearOverEveryTransport(t *testing.T) {
+	t.Parallel()
+	b, ways, _ := startEveryTransport(t)
+	writer := newRealBroker(t, b.URL())
+	for _, name := range []string{"unix", "ws", "wss", "mqtts", "client certificate"} {
+		t.Run(name, func(t *testing.T) {
+			way := ways[name]
+			r := newRetirement(t, &byAnyWay{writer, way})
+			// Below TLS and WebSocket there is nothing to read along: what is counted at the transport must do.
+			r.clearer.Observer, r.clearer.Sender = NewObserver(way), NewSender(way)
+			op, err := r.clearer.Clear(t.Context(), actions.Request{Topic: []byte(clearOwn)})
+			if err != nil || op.Verdict() != actions.ClearedVerified || op.Outcome.Receipt.Publishes != 1 {
+				t.Errorf("%s (%v)", op.Sentence(), err)
+			}
+		})
+	}
+}
+
 // swallowing returns cfg with connections on which nothing comes any more once a PUBLISH was written.
 func swallowing(cfg Config) Config {
 	address := strings.TrimPrefix(cfg.URL, "mqtt://")

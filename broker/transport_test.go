@@ -71,7 +71,10 @@ func fill(t *testing.T, b *testbroker.Broker) {
 	c.settle()
 }
 
-func TestEveryTransportReachesARealBroker(t *testing.T) {
+// startEveryTransport returns a broker that listens in every way there is, and how to reach it by each. The last Config
+// lacks the client certificate that is asked for there.
+func startEveryTransport(t *testing.T) (b *testbroker.Broker, ways map[string]Config, lacking Config) {
+	t.Helper()
 	ca := newAuthority(t, "test authority")
 	leaf := ca.issue(nil)
 	client := ca.issue(nil)
@@ -83,12 +86,11 @@ func TestEveryTransportReachesARealBroker(t *testing.T) {
 	lines = append(append(lines, listener(wss), "protocol websockets"), secure...)
 	lines = append(append(lines, listener(tls)), secure...)
 	lines = append(append(lines, listener(mutual), "cafile "+ca.file, "require_certificate true"), secure...)
-	b := testbroker.Start(t, testbroker.Config{ListenerLines: lines})
+	b = testbroker.Start(t, testbroker.Config{ListenerLines: lines})
 	for _, port := range []int{ws, wss, tls, mutual} {
 		listening(t, port)
 	}
-	fill(t, b)
-	for name, cfg := range map[string]Config{
+	return b, map[string]Config{
 		"tcp":                {URL: fmt.Sprintf("tcp://127.0.0.1:%d", b.Port)},
 		"mqtt":               {URL: b.URL()},
 		"unix":               {URL: "unix://" + socket},
@@ -98,11 +100,17 @@ func TestEveryTransportReachesARealBroker(t *testing.T) {
 		"ssl by server name": {URL: fmt.Sprintf("ssl://127.0.0.1:%d", tls), CAFile: ca.file, ServerName: "localhost"},
 		"tls, unchecked":     {URL: fmt.Sprintf("tls://127.0.0.1:%d", tls), Insecure: true},
 		"client certificate": {URL: fmt.Sprintf("mqtts://127.0.0.1:%d", mutual), CAFile: ca.file, CertFile: client.cert, KeyFile: client.key},
-	} {
+	}, Config{URL: fmt.Sprintf("mqtts://127.0.0.1:%d", mutual), CAFile: ca.file}
+}
+
+func TestEveryTransportReachesARealBroker(t *testing.T) {
+	b, ways, lacking := startEveryTransport(t)
+	fill(t, b)
+	for name, cfg := range ways {
 		t.Run(name, func(t *testing.T) { overTransport(t, cfg) })
 	}
 	t.Run("no client certificate", func(t *testing.T) {
-		_, err := Dial(within(t), Config{URL: fmt.Sprintf("mqtts://127.0.0.1:%d", mutual), CAFile: ca.file}, new(sink).deliver, inventory.Replay)
+		_, err := Dial(within(t), lacking, new(sink).deliver, inventory.Replay)
 		wantFailure(t, err, StageTLS, "client certificate")
 	})
 }
