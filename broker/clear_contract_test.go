@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retainscope/actions"
+	"retainscope/inventory"
 	"retainscope/testbroker"
 )
 
@@ -101,6 +102,23 @@ var clearCases = []struct {
 		}
 		if op, err = r.desk.Operation(t.Context(), op.ID); err != nil || op.Verdict() != actions.CameBack {
 			t.Errorf("%s (%v)", op.Verdict(), err)
+		}
+	}},
+	{"a watcher that is sent the echo as published takes it as news and sends nothing", func(t *testing.T, r *retirement) {
+		w, inv := watch(t, WatchConfig{Config: r.cfg, Quiet: 300 * time.Millisecond})
+		scanned(t, w, 30*time.Second)
+		if op := r.clear(clearOwn); op.Verdict() != actions.ClearedVerified || !op.Outcome.Echo {
+			t.Error(op.Sentence())
+		}
+		waitFor(t, func() bool { return held(inv, clearOwn) == nil })
+		if !happened(inv, clearOwn, inventory.Cleared) || held(inv, clearParent) == nil {
+			t.Error("the clear was not noted, or took a neighbour with it")
+		}
+		if err := w.Close(within(t)); err != nil {
+			t.Error(err)
+		}
+		if n := len(r.y.sent()); n != 1 {
+			t.Errorf("%d PUBLISH packets", n)
 		}
 	}},
 	{"a recheck looks again", func(t *testing.T, r *retirement) {
