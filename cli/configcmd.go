@@ -37,6 +37,7 @@ RETAINSCOPE_CONFIG and RETAINSCOPE_PROFILE stand for --config and --profile.`,
 	cmd.Flags().BoolVar(&example, "example", false, "print a configuration file with every setting at its default")
 	p.screenFlags(cmd)
 	p.retireFlags(cmd)
+	p.watchFlags(cmd)
 	return cmd
 }
 

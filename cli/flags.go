@@ -93,7 +93,7 @@ func (s setting) kind() string {
 // everywhere reports whether every command has the flag of s.
 func (s setting) everywhere() bool {
 	switch s.section {
-	case "screen", "clear", "observer":
+	case "screen", "clear", "observer", "watch":
 		return false
 	}
 	return true
@@ -113,6 +113,9 @@ func (p *program) screenFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), 
 
 // retireFlags adds the flags of what clears or restores.
 func (p *program) retireFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "clear", "observer") }
+
+// watchFlags adds the flags of what publishes.
+func (p *program) watchFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "watch") }
 
 // load merges all sources and fetches the password. Warnings go to stderr, once.
 func (p *program) load(ctx context.Context) (*resolved, error) {

@@ -51,6 +51,9 @@ type keeper struct {
 func (r *resolved) keep(inv *inventory.Inventory, holder string, log *slog.Logger) (*keeper, error) {
 	m := r.remember(inv, log)
 	if m == nil {
+		if r.Journal.Enabled {
+			log.Warn("nothing is remembered: there is no folder for it (HOME, XDG_STATE_HOME), and journal.file is empty")
+		}
 		return nil, nil
 	}
 	if r.Journal.File == "" {
@@ -105,8 +108,11 @@ func (k *keeper) take() error {
 	return nil
 }
 
-// holder returns who writes the journal, "" where this program does.
+// holder returns who writes the journal, "" where this program does, and for a nil keeper.
 func (k *keeper) holder() string {
+	if k == nil {
+		return ""
+	}
 	k.watch.Lock()
 	defer k.watch.Unlock()
 	return k.heldBy

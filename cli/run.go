@@ -135,7 +135,7 @@ SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; S
 	}
 	p.screenFlags(root)
 	p.retireFlags(root)
-	root.AddCommand(p.listCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
+	root.AddCommand(p.listCommand(), p.watchCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
 	p.completions(root)
 	return root
 }

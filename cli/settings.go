@@ -55,12 +55,16 @@ type Settings struct {
 		File               string
 		MaxTopics, MaxSize int64
 	}
+	Watch struct {
+		Publish                           bool
+		Prefix, Instance, DiscoveryPrefix string
+	}
 	Screen struct {
 		Refresh   time.Duration
 		ASCII     string
 		ExportDir string
 	}
-	Log struct{ File, Level string }
+	Log struct{ File, Level, Format string }
 }
 
 // setting is one row of the table.
@@ -231,6 +235,19 @@ func settings() []setting {
 			"bytes of the file, likewise",
 			size(1<<20, 1<<40, func(s *Settings) *int64 { return &s.Journal.MaxSize })},
 
+		{"watch", "publish", "publish", true, false,
+			"publish what is found; false only watches",
+			yesNo(func(s *Settings) *bool { return &s.Watch.Publish })},
+		{"watch", "prefix", "prefix", "retainscope", false,
+			"begin of the topics that are published: prefix/instance/status and prefix/instance/state",
+			text(func(s *Settings) *string { return &s.Watch.Prefix }, checkPrefix)},
+		{"watch", "instance", "instance", "", false,
+			"name of this watcher, another one for each that runs: letters, digits, _ and -; empty takes the name of the host",
+			text(func(s *Settings) *string { return &s.Watch.Instance }, checkInstance)},
+		{"watch", "discovery_prefix", "discovery-prefix", "homeassistant", false,
+			"where Home Assistant looks for devices; empty announces nothing to it",
+			text(func(s *Settings) *string { return &s.Watch.DiscoveryPrefix }, checkDiscovery)},
+
 		{"screen", "refresh", "refresh", "250ms", false,
 			"time between two drawings; 1s suits a slow line",
 			duration(50*time.Millisecond, time.Minute, func(s *Settings) *time.Duration { return &s.Screen.Refresh })},
@@ -247,6 +264,9 @@ func settings() []setting {
 		{"log", "level", "log-level", "info", false,
 			"debug, info, warn or error",
 			func(s *Settings) value { return choiceValue{&s.Log.Level, []string{"debug", "info", "warn", "error"}} }},
+		{"log", "format", "log-format", "text", false,
+			"text or json, one object a line",
+			func(s *Settings) value { return choiceValue{&s.Log.Format, []string{"text", "json"}} }},
 	}
 }
 

@@ -387,11 +387,12 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		"clear.manifest": "m", "clear.protect": "a/#,b", "clear.window": "5s", "clear.undo_payload": "1KiB",
 		"observer.user": "u", "observer.password": "p", "observer.password_file": file(t, "o", "x\n"), "observer.cert_file": "c", "observer.key_file": "k",
 		"journal.enabled": "false", "journal.file": "j", "journal.group": "true", "journal.max_topics": "500", "journal.max_size": "2MiB",
-		"log.file": "l", "log.level": "debug",
+		"watch.publish": "false", "watch.prefix": "p/q", "watch.instance": "i", "watch.discovery_prefix": "d",
+		"log.file": "l", "log.level": "debug", "log.format": "json",
 	}
 	want := map[string]string{"mqtt.password": `"********"`, "mqtt.message_expiry_interval": "3600", "scan.filters": `["a/#", "b"]`, "scan.extra_filters": `["$SYS/#", "a,b"]`, "mqtt.insecure": "true", "scan.slices": "false", "readings.enabled": "false", "readings.ignore": `["a/#", "b"]`,
 		"observer.password": `"********"`, "clear.protect": `["a/#", "b"]`,
-		"journal.enabled": "false", "journal.group": "true", "journal.max_topics": "500"}
+		"journal.enabled": "false", "journal.group": "true", "journal.max_topics": "500", "watch.publish": "false"}
 	for _, s := range settings() {
 		text, ok := other[s.id()]
 		if !ok {

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
@@ -55,8 +56,17 @@ func (r *resolved) openLog() (*slog.Logger, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open log.file (%s): %w", r.from["log.file"], err)
 	}
+	return r.logTo(f), func() { _ = f.Close() }, nil
+}
+
+// logTo returns a log that is written to w.
+func (r *resolved) logTo(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{}
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(r.Log.Level)) // checked when it was read
-	log := slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level}))
-	return log, func() { _ = f.Close() }, nil
+	o.Level = level
+	if r.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
 }
