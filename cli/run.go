@@ -100,7 +100,8 @@ func (p *program) root() *cobra.Command {
 		Use:   "retainscope",
 		Short: "See the whole retained store of an MQTT broker, live, and know what you do not see",
 		Long: `See the whole retained store of an MQTT broker, live: which messages expire (MQTT 5 Message Expiry),
-which never will, and how much of the store this login is really shown. Nothing is published.
+which never will, and how much of the store this login is really shown. Looking publishes nothing;
+"watch" publishes what it finds, under topics of its own.
 
 Without a command: the screen. Settings come from flags, the environment (MQTT__BROKER, or
 RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in this order;
@@ -113,7 +114,8 @@ SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; S
   retainscope --broker mqtt://broker.lan              the screen
   retainscope --broker mqtts://broker.lan --user me --ask-password
   retainscope list --where 'is:never -tasmota' --sort size
-  retainscope list --json --payload > store.jsonl`,
+  retainscope list --json --payload > store.jsonl
+  retainscope watch --log-format json                 for weeks, as a service`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
