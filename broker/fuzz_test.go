@@ -167,3 +167,46 @@ func wellFormed(choices []byte) (stream []byte) {
 	}
 	return stream
 }
+
+// FuzzAcknowledgements feeds the same stream to the one who takes PUBACK out of it, whole and cut everywhere: the same
+// passes, the same is taken, and what an acknowledgement says was in the stream.
+func FuzzAcknowledgements(f *testing.F) {
+	f.Add(join(connack(0), control(typePuback<<4, []byte{0, 1}), retained("a", "1"), control(typePuback<<4, []byte{0, 2, 0x87}),
+		control(typePuback<<4, []byte{1, 0, 0x10}, properties(propUser("k", "v"), propReason("why"), propUser("k", ""))), pingresp()))
+	f.Add(join(connack(0), []byte{typePuback << 4, 6, 0, 1, 0, 0x26, 0, 0}))
+	f.Add(join(connack(0), []byte{typePuback << 4, 0xFF, 0xFF, 0xFF, 0xFF, 1}))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) > 500 {
+			return
+		}
+		run := func(parts ...[]byte) (passed []byte, acks []puback, err error) {
+			var s ackStream
+			for _, p := range parts {
+				b := bytes.Clone(p)
+				n, err := s.take(b, func(a puback) { acks = append(acks, a) })
+				passed = append(passed, b[:n]...)
+				if err != nil {
+					return passed, acks, err
+				}
+			}
+			return passed, acks, nil
+		}
+		passed, acks, err := run(raw)
+		for cut := range raw {
+			p, a, e := run(raw[:cut], raw[cut:])
+			if !bytes.Equal(p, passed) || !reflect.DeepEqual(a, acks) || errorText(e) != errorText(err) {
+				t.Fatalf("cut at %d: passed %x, %+v, %v; whole %x, %+v, %v", cut, p, a, e, passed, acks, err)
+			}
+		}
+		for _, a := range acks {
+			if len(a.reason) > len(raw) {
+				t.Fatalf("a reason of %d bytes out of %d", len(a.reason), len(raw))
+			}
+			for _, u := range a.user {
+				if !bytes.Contains(raw, u.Key) || !bytes.Contains(raw, u.Value) {
+					t.Fatalf("%q=%q is not in %x", u.Key, u.Value, raw)
+				}
+			}
+		}
+	})
+}

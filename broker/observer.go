@@ -52,10 +52,10 @@ func (o *Observer) Observe(ctx context.Context, q actions.Question) (seen action
 	seen.To = o.cfg.Clock()
 	shut(conn) // nothing is delivered any more
 	seen.Seen, seen.Cut = l.seen, l.cut
-	if seen.Cut {
-		return seen, nil
-	}
 	tellQoS(seen.Seen, seen.Grants, q.QoS)
+	if seen.Cut {
+		err = nil
+	}
 	return seen, err
 }
 
@@ -197,7 +197,7 @@ func pause(ctx context.Context, conn *Conn, d time.Duration) error {
 // tellQoS corrects which copies tell the QoS that is stored: a delivery at QoS 0 does so only where every filter was
 // granted above that.
 func tellQoS(seen []inventory.Publication, grants []inventory.Grant, asked byte) {
-	known := asked > 0
+	known := asked > 0 && len(grants) > 0
 	for _, g := range grants {
 		known = known && (g.Refused() || g.Code > 0)
 	}
