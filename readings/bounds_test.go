@@ -149,7 +149,7 @@ func TestAPayloadThatIsNotWholeProvesNothing(t *testing.T) {
 	r := newReader(t)
 	for _, f := range []Fact{
 		fact("homeassistant/sensor/x/config", `{"name":"x"`), fact("z/bridge/state", `{"state":"online"}`),
-		fact("z/bridge/devices", `[{"friendly_name":"a"}`), fact("z/b", "1"), fact("app/status", `{"status":"online","devices":{"a":{"status":"ok"}`),
+		fact("z/bridge/devices", `[{"friendly_name":"a"}`), fact("z/b", "1"), fact("app/status", `{"status":"online","version":"1","devices":{"a":{"status":"ok"}`),
 		fact("app/b/state", "1"),
 	} {
 		if len(f.Payload) > 20 || f.Payload[0] == '{' && !strings.HasSuffix(string(f.Payload), "}") {

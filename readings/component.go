@@ -140,8 +140,11 @@ func (d *discovery) component(raw []byte, platform string, root *scope, seed map
 	})
 	d.components++
 	d.addTopics(s, s.base)
-	if stateless(platform) {
+	switch {
+	case stateless(platform):
 		d.eventOnly++
+	case platform == "sensor":
+		d.sensors++
 	}
 	if s.expire > d.expireAfter {
 		d.expireAfter = s.expire
@@ -221,16 +224,19 @@ func orDefault(s, or string) string {
 	return s
 }
 
-// withBase puts the base in for a "~" at the start and at the end of a topic.
+// withBase puts the base in for a "~" at the start or at the end of a topic. In a topic that has both, the one at the
+// start stays as it is: Home Assistant makes both replacements from the original.
+//
+// Source: Home Assistant, components/mqtt/discovery.py, _replace_topic_base.
 func withBase(topic, base string) string {
 	if base == "" || topic == "" {
 		return topic
 	}
-	if topic[0] == '~' {
-		topic = base + topic[1:]
+	if end := len(topic) - 1; topic[end] == '~' {
+		return topic[:end] + base
 	}
-	if topic != "" && topic[len(topic)-1] == '~' {
-		topic = topic[:len(topic)-1] + base
+	if topic[0] == '~' {
+		return base + topic[1:]
 	}
 	return topic
 }

@@ -21,15 +21,16 @@ type config struct {
 type configFlags uint16
 
 const (
-	cfgDevice  configFlags = 1 << iota // the device form
-	cfgMarker                          // a migration marker
-	cfgInvalid                         // not JSON
-	cfgIllegal                         // the topic is not for Home Assistant
-	cfgCut                             // the payload is not whole
-	cfgTrusted                         // it is a config for certain; others only under a prefix that has some
-	cfgVia                             // a gateway speaks for the device
-	cfgViewed                          // view is up to date
-	cfgProved                          // proof is up to date
+	cfgDevice   configFlags = 1 << iota // the device form
+	cfgMarker                           // a migration marker
+	cfgInvalid                          // not JSON
+	cfgIllegal                          // the topic is not for Home Assistant
+	cfgCut                              // the payload is not whole
+	cfgTrusted                          // it is a config for certain; others only under a prefix that has some
+	cfgVia                              // a gateway speaks for the device
+	cfgMeasures                         // all it has are sensors, which speak by the clock
+	cfgViewed                           // view is up to date
+	cfgProved                           // proof is up to date
 )
 
 // origin is who announced a config, as far as it says so.
@@ -51,11 +52,10 @@ func (r *Reader) adopt(c *config, v *view) bool {
 	if from == nil {
 		return false
 	}
-	own := v.state
 	v.owner = r.viewOf(from).owner
 	v.owner.rule, v.owner.by = ruleDevice, from.node
-	if own != Unknown {
-		v.owner.state, v.owner.live = own, v.source
+	if v.waits > 0 {
+		v.owner.state, v.owner.live = v.state, v.source
 	}
 	return true
 }
@@ -79,18 +79,20 @@ func (r *Reader) eachPeer(c *config, f func(*config)) {
 // maxPeers is how many configs of one device are compared with each other.
 const maxPeers = 256
 
-// firstNamed returns the first level of the smallest topic a config names, or its object where it names none.
-func (r *Reader) firstNamed(c *config) string {
-	best := uint32(0)
-	for i := r.heldAt(c.node).own; i != 0; i = r.refs[i].nextOwn {
-		if x := &r.refs[i]; x.kind <= refAvailability && r.earlier(x.to, best) {
-			best = x.to
+// deviceKey returns the device of a config, by the first identifier that it gives; 0 where it gives none.
+func (r *Reader) deviceKey(c *config) uint32 {
+	key := uint32(0)
+	for i := r.heldAt(c.node).own; i != 0; i = r.refs[i].nextOwn { // the first is the last of these
+		if x := &r.refs[i]; x.kind == refDevice {
+			key = x.to
 		}
 	}
-	if best != 0 {
-		return firstLevel(r.name(best))
-	}
+	return key
+}
+
+// objectOf returns the name of a discovery topic: node and object.
+func (r *Reader) objectOf(c *config) string {
 	var d discovery
 	discoveryTopic(r.name(c.node), &d)
-	return firstLevel(d.object)
+	return d.object
 }

@@ -81,6 +81,8 @@ type place struct {
 	partial bool
 	// orphan is set where the device's own description is gone.
 	orphan bool
+	// unsure is set where the owner's list may not be all of it.
+	unsure bool
 	// stamped is set where everything a living owner publishes carries an expiry once its liveness topic does.
 	stamped bool
 	// hazard is set where the convention says that the topic must not be retained.

@@ -60,11 +60,13 @@ func heartbeat(payload []byte) (names []string, ok bool) {
 	if i := space(payload, 0); i >= len(payload) || payload[i] != '{' {
 		return nil, false
 	}
-	status, devices := false, false
+	status, devices, own := false, false, false
 	whole := members(payload, func(k, v []byte) bool {
 		switch string(k) {
 		case "status":
 			_, status = text(v)
+		case "uptime_s", "version":
+			own = true
 		case "devices":
 			names, devices = names[:0], true
 			devices = members(v, func(name, entry []byte) bool {
@@ -77,7 +79,7 @@ func heartbeat(payload []byte) (names []string, ok bool) {
 		}
 		return true
 	})
-	return names, whole && status && devices
+	return names, whole && status && devices && own
 }
 
 // statusArea returns the prefix of the first topic PREFIX/status that a config waits for.
@@ -100,11 +102,13 @@ func areaOf(d *discovery, leaf string) (string, bool) {
 
 // leafRole guesses a role from the last level, as most conventions name it.
 func leafRole(rest string) Role {
-	switch _, leaf := lastLevel(rest); leaf {
+	_, leaf := lastLevel(rest)
+	if commandLeaf(leaf) {
+		return RoleCommand
+	}
+	switch leaf {
 	case "availability", "online", "LWT":
 		return RoleAvailability
-	case "set", "command", "cmd":
-		return RoleCommand
 	case "state", "status":
 		return RoleState
 	default:

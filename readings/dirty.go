@@ -84,6 +84,58 @@ func (r *Reader) deviceChanged(id uint32, came bool) {
 	}
 }
 
+// spokeAgain reports whether a topic that is heard now counted as silent, or will soon.
+func spokeAgain(was, now uint32) bool { return was == 0 || now-was > quiet/2 }
+
+// beside has those read again that take a topic's voice as a sign of their own life: what lies below it, the rest of its
+// device, the rest of what is compared together.
+func (r *Reader) beside(id uint32) {
+	n := &r.nodes[id]
+	if n.child != 0 {
+		r.areaChanged(id)
+	}
+	if _, leaf := lastLevel(n.name); leaf == "availability" || leaf == "status" {
+		r.areaChanged(n.parent)
+	}
+	for at, levels := id, 0; at != 0 && levels < scopeLevels; at, levels = r.nodes[at].parent, levels+1 {
+		if r.nodes[at].flags&fScope != 0 {
+			r.areaChanged(at)
+		}
+	}
+}
+
+// scopeLevels is how far below what is compared together a topic may lie.
+const scopeLevels = 4
+
+// scopeAbove returns the prefix of topics that are compared together in which a topic lies that is not known; 0 for none.
+func (r *Reader) scopeAbove(topic string) uint32 {
+	for range scopeLevels {
+		topic, _ = lastLevel(topic)
+		if topic == "" {
+			return 0
+		}
+		if id := r.lookup(topic); id != 0 {
+			if r.nodes[id].flags&fScope == 0 {
+				return 0
+			}
+			return id
+		}
+	}
+	return 0
+}
+
+// heardBelow returns when anything was last heard of what a topic is compared together with, in Unix seconds.
+func (r *Reader) heardBelow(id uint32) uint32 {
+	latest := uint32(0)
+	for at, levels := id, 0; at != 0 && levels < scopeLevels; at, levels = r.nodes[at].parent, levels+1 {
+		if r.nodes[at].flags&fScope != 0 {
+			r.graph.below(at, func(i uint32) { latest = max(latest, r.nodes[i].heard) })
+			break
+		}
+	}
+	return latest
+}
+
 // announces reports whether a topic claims an identity.
 func (r *Reader) announces(h *held) bool {
 	for i := h.says; i != 0; i = r.says[i].nextOwn {

@@ -48,8 +48,43 @@ func esphome() convention {
 				p.role = RoleLiveness
 			case rest == "" && strings.HasPrefix(topic, "esphome/discover/"):
 				p.role = RoleAnnouncement
+			case rest != "debug" && !esphomeShape(rest):
+				return place{}, false // others may publish below the same prefix
 			}
 			return p, true
 		},
+		stray: func(r *Reader, topic string) (claim, bool) {
+			// A command of a node that nothing announces, but that says that it is there.
+			if !strings.HasSuffix(topic, "/command") {
+				return claim{}, false
+			}
+			node, level := topic, ""
+			for range 5 {
+				if node, level = lastLevel(node); node == "" {
+					return claim{}, false
+				}
+				if at := r.lookup(node + "/status"); esphomeComponent(level) && at != 0 && r.sayPlain(at, words) != Unknown {
+					return claim{owner: node, rule: ruleShape, live: at, state: r.sayPlain(at, words), place: place{role: RoleCommand}}, true
+				}
+			}
+			return claim{}, false
+		},
+	}
+}
+
+// esphomeShape reports whether a topic below a node is one of COMPONENT/OBJECT/...
+//
+// Source: ESPHome, MQTT Client Component, topic_prefix.
+func esphomeShape(rest string) bool {
+	component, object, _ := strings.Cut(rest, "/")
+	return object != "" && esphomeComponent(component)
+}
+
+func esphomeComponent(level string) bool {
+	switch level {
+	case "text_sensor", "media_player", "output", "stepper", "servo":
+		return true
+	default:
+		return isPlatform(level)
 	}
 }

@@ -39,6 +39,7 @@ type held struct {
 	window   uint32 // the largest interval seen
 	gap      uint32 // seconds between live publications
 	size     uint32
+	kept     uint32 // of size
 	lastLive uint32 // Unix seconds
 	wake     uint32 // Unix seconds of the earliest wake-up, 0 for none
 	digest   uint32 // of its reading, to tell whether it changed

@@ -1,7 +1,10 @@
 package readings
 
 // Frigate: PREFIX/available is the will topic. It gives no list of cameras, but when it starts it publishes the same
-// set of states for each camera, retained, so a camera that lacks several of them was not published by what runs now.
+// set of states for each camera, retained, so a camera that lacks several of them was not published by what runs now,
+// unless it is being published just now or somebody cleared the rest.
+//
+// Source: Frigate, comms/mqtt.py, _set_initial_topics.
 
 import "strings"
 
@@ -46,9 +49,14 @@ func frigate() convention {
 			switch {
 			case rest == "available":
 				p.role = RoleLiveness
+			case rest == "restart":
+				p.role = RoleCommand
 			case !deep, camera == "notifications", camera == "profile", camera == "stats", camera == "events":
 			default:
 				p.device, p.partial = camera, a.lacks(camera)
+				if strings.HasSuffix(rest, "/ptz") {
+					p.role = RoleCommand
+				}
 			}
 			return p, true
 		},
@@ -65,7 +73,7 @@ func (a *area) lacks(camera string) bool {
 		b = append(append(append(append(b, camera...), '/'), f...), "/state"...)
 		if i := a.r.lookupBytes(b); i != 0 && a.r.nodes[i].held != 0 {
 			has++
-		} else if a.marked(f) > 0 {
+		} else if a.marked(f) > 0 && (a.r.sight.filters == nil || a.r.sees(string(b))) {
 			missing++
 		}
 	}

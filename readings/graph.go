@@ -19,6 +19,7 @@ type node struct {
 	parent, child, next, prev uint32
 	held                      uint32 // the retained message, 0 for none
 	refs, nrefs               uint32 // who names this: the first reference, and how many
+	reads, writes             uint32 // of these, configs that read it or wait for it, and configs that publish to it
 	voices                    uint32 // who speaks for the topics from here down: the first voice
 	heard                     uint32 // Unix seconds of the last live publication; 0 = not heard
 	flags                     nodeFlags
@@ -35,6 +36,7 @@ const (
 	fSpread             // its topics were marked in this turn
 	fNamed              // whoever names it is to be read again
 	fPeers              // whoever shares this key is to be read again
+	fScope              // what lies below is compared together
 	fSaidOff            // some rule read "offline" here since the value came
 )
 

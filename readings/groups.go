@@ -11,6 +11,7 @@ import (
 
 // Group is what one owner, or one device of an owner, left behind, or the hazards under its name.
 type Group struct {
+	Key      string // tells it from every other group of this reader, whatever their names
 	Owner    Owner
 	Device   string // empty where the owner itself is offline, or has no devices
 	State    State  // of the owner
@@ -46,22 +47,29 @@ func (r *Reader) Groups(now int64) []Group {
 	}
 	slices.SortFunc(ids, func(a, b uint32) int { return cmp.Compare(r.name(a), r.name(b)) })
 
-	type key struct{ convention, owner, device string }
+	type key struct {
+		convention, owner, device string
+		whose                     uint32
+	}
 	at := map[key]*Group{}
 	heard := map[*Group]int64{}
 	var order []*Group
 	for _, id := range ids {
 		h := r.heldAt(id)
 		v := r.judge(id, now)
-		k := key{convention: v.claim.convention, owner: v.claim.owner, device: v.claim.place.device}
+		k := key{v.claim.convention, v.claim.owner, v.claim.place.device, v.claim.whose}
 		if v.left == OwnerOffline {
-			k.device = "" // the owner is what left, with all it has
+			// The owner is what left, with all it has. Programs of one name are told apart by where they say that they live.
+			k.device, k.whose = "", v.claim.live
 		}
 		g := at[k]
 		if g == nil {
-			g = &Group{Owner: r.owner(&v), Device: k.device}
+			g = &Group{Owner: r.owner(&v), Device: v.claim.place.device, Key: k.convention + "\x00" + k.owner + "\x00" + k.device + "\x00" + r.name(k.whose)}
 			at[k] = g
 			order = append(order, g)
+		}
+		if g.Device != v.claim.place.device {
+			g.Device = ""
 		}
 		g.Members = append(g.Members, Member{
 			Topic: r.name(id), Role: v.claim.place.role, Left: v.left != NoFinding, Hazard: v.hazard, Phrase: r.phrase(&v, h, now),
@@ -86,6 +94,7 @@ func (r *Reader) Groups(now int64) []Group {
 		return cmp.Or(
 			compareBool(b.Hazard, a.Hazard), cmp.Compare(b.Strength, a.Strength), cmp.Compare(a.Owner.Name, b.Owner.Name),
 			cmp.Compare(a.Device, b.Device), cmp.Compare(a.Owner.Convention, b.Owner.Convention),
+			cmp.Compare(a.Members[0].Topic, b.Members[0].Topic),
 		)
 	})
 	return out

@@ -33,6 +33,7 @@ type discovery struct {
 	device            bool   // the device form
 	components        int
 	eventOnly         int // components that have no state to retain
+	sensors           int // components that measure
 	origin, version   string
 	url               string
 	maker, deviceName string

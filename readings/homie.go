@@ -51,7 +51,7 @@ func homie() convention {
 				p.role = RoleAttribute
 			}
 			if head != "" && head[0] != '$' {
-				p.device, p.named = head, a.named(head)
+				p.device, p.named = head, homieNamed(a, head)
 			}
 			return p, true
 		},
@@ -59,13 +59,30 @@ func homie() convention {
 	}
 }
 
-// homieNodes returns the names in $nodes. An array of Homie 3, "lights[]", is kept as "lights".
+// homieNodes returns the names in $nodes. An array of Homie 3, "lights[]", stays as it is.
 func homieNodes(list string) []string {
 	var names []string
 	for n := range strings.SplitSeq(list, ",") {
-		names = append(names, strings.TrimSuffix(strings.TrimSpace(n), "[]"))
+		names = append(names, strings.TrimSpace(n))
 	}
 	return names
+}
+
+// homieNamed reports whether a device names a node. An array names itself and its elements, "lights_0" and so on.
+//
+// Source: Homie 3.0, Node Attributes, Arrays.
+func homieNamed(a *area, node string) answer {
+	said := a.named(node)
+	if said != no {
+		return said
+	}
+	if a.named(node+"[]") == yes {
+		return yes
+	}
+	if base := strings.TrimRight(node, "0123456789"); base != node && strings.HasSuffix(base, "_") && a.named(strings.TrimSuffix(base, "_")+"[]") == yes {
+		return yes
+	}
+	return no
 }
 
 // homieDescription reads the description of a Homie 5 device.
@@ -122,8 +139,11 @@ func homieHalf(r *Reader, topic string) (claim, bool) {
 	if r.markedBy("Homie", owner, "attribute") == 0 {
 		return claim{}, false // nothing here looks like a Homie device
 	}
-	p := place{role: RoleState, orphan: true}
-	if strings.Contains(topic, "/$") {
+	p := place{role: RoleState, orphan: r.sees(owner + "/$state")}
+	switch _, leaf := lastLevel(topic); {
+	case leaf == "set":
+		p.role = RoleCommand
+	case strings.Contains(topic, "/$"):
 		p.role = RoleAttribute
 	}
 	return claim{owner: owner, rule: ruleShape, place: p}, true

@@ -138,8 +138,8 @@ func (c *confusion) String() string {
 		c.strongFound, c.strongMissed, c.hazardFound, c.hazardMissed)
 }
 
-// check reads every row and compares it with its story. watched says that silence while watching counts by now.
-func check(t *testing.T, r *Reader, rows []row, now int64, watched bool) confusion {
+// check reads every row and compares it with its story. watched is what silence while watching can tell by now.
+func check(t *testing.T, r *Reader, rows []row, now int64, watched leftWant) confusion {
 	t.Helper()
 	var c confusion
 	for _, x := range rows {
@@ -156,7 +156,7 @@ func check(t *testing.T, r *Reader, rows []row, now int64, watched bool) confusi
 			t.Errorf("%q (%s): %s\n\towner %+v device %q\n\tliveness %+v\n\tfindings %q phrase %q",
 				x.topic, x.slug(), fmt.Sprintf(format, a...), g.Owner, g.Device, g.Liveness, findingNames(g), g.Phrase)
 		}
-		mustLeave := w.left == left || w.left == leftLater && watched
+		mustLeave := w.left == left || w.left == leftLater && watched >= leftLater || w.left == leftLong && watched >= leftLong
 		switch {
 		case mustLeave && g.Left:
 			c.leftFound++
@@ -226,11 +226,14 @@ func TestEveryStoryOfTheHouseIsReadRightly(t *testing.T) {
 	for _, at := range []struct {
 		name    string
 		now     int64
-		watched bool
-	}{{"at the end of the scan", scanEnd + second, false}, {"after two hours", scanEnd + 2*hour, true}} {
+		watched leftWant
+	}{
+		{"at the end of the scan", scanEnd + second, left}, {"after two hours", scanEnd + 2*hour, leftLater},
+		{"after ten days", scanEnd + 240*hour, leftLong},
+	} {
 		t.Run(at.name, func(t *testing.T) {
 			r := load(t, rows, scanEnd)
-			if at.watched {
+			if at.watched > left {
 				for _, x := range rows { // still served, so not past due
 					f := x.fact(at.now)
 					r.Put(f)

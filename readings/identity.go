@@ -1,7 +1,8 @@
 package readings
 
 // Two announcements of one thing: the same MAC under two names, or two MACs under one name.
-// One of them is what was left of a replaced board; which one is told by who lives, then by the version.
+// One of them is what was left of a replaced board. Of one MAC under two names it is told by who lives, then by the
+// version; of two MACs under one name nothing tells, for the newer board may run the older version.
 
 // judgeIdentity looks at an announcement whose identity or whose name another source claims too.
 func (r *Reader) judgeIdentity(v *verdict) {
@@ -15,14 +16,14 @@ func (r *Reader) judgeIdentity(v *verdict) {
 	if own == nil {
 		return
 	}
-	other, old := uint32(0), false
+	other, how := uint32(0), Weak
 	look := func(s *said) {
-		older := r.olderOf(own, s)
-		if !older && r.olderOf(s, own) {
+		x, by := r.replacedBy(own, s)
+		if !by {
 			return // the other is the old one
 		}
-		if other == 0 || older && !old || older == old && r.name(s.source) < r.name(other) {
-			other, old = s.source, older
+		if other == 0 || x > how || x == how && r.name(s.source) < r.name(other) {
+			other, how = s.source, x
 		}
 	}
 	// The same identity under another name.
@@ -47,16 +48,40 @@ func (r *Reader) judgeIdentity(v *verdict) {
 			}
 		}
 	}
-	switch {
-	case other == 0:
-	case old:
-		v.note(Replaced, Strong, other)
-		v.leave(Replaced)
-		// The topic that says online is the other one's now.
-		v.claim.state = Unknown
-	default:
-		v.note(Replaced, Medium, other)
+	if other == 0 {
+		return
 	}
+	v.note(Replaced, how, other)
+	if how == Strong {
+		v.leave(Replaced)
+	}
+	if how == Strong || r.saidOlder(own, other) {
+		// The topic that says online may be the other one's now.
+		v.claim.state = Unknown
+	}
+}
+
+// replacedBy says how sure it is that a is what was left when b took its place, and false where it is the other way
+// round. Of two boards under one name none is told from the other: the newer board may run the older version.
+func (r *Reader) replacedBy(a, b *said) (s Strength, ok bool) {
+	switch {
+	case a.live == b.live && newer(a.version, b.version):
+		return Weak, true
+	case a.live == b.live:
+		return Medium, true
+	case r.olderOf(a, b):
+		return Strong, true
+	case r.olderOf(b, a):
+		return Weak, false
+	default:
+		return Medium, true
+	}
+}
+
+// saidOlder reports whether another source announces the same name by a newer version.
+func (r *Reader) saidOlder(own *said, other uint32) bool {
+	s := r.saidBy(other, own.conv, "")
+	return s != nil && s.live == own.live && newer(s.version, own.version)
 }
 
 // eachSign calls f for every sign on an area, in no order.
@@ -79,21 +104,15 @@ func (r *Reader) saidBy(source uint32, conv uint8, key string) *said {
 	return nil
 }
 
-// olderOf reports whether a is what was left when b took its place.
+// olderOf reports whether a is what was left when the same board took the name of b.
 func (r *Reader) olderOf(a, b *said) bool {
-	if a.live != b.live {
-		sa, sb := r.say(a.live, a.rule), r.say(b.live, b.rule)
-		if sa != Alive && sb == Alive {
-			return true
-		}
-		if sa == Alive {
-			return false
-		}
-	}
-	if newer(b.version, a.version) {
+	sa, sb := r.say(a.live, a.rule), r.say(b.live, b.rule)
+	switch {
+	case sa == Alive:
+		return false
+	case sb == Alive || newer(b.version, a.version):
 		return true
-	}
-	if newer(a.version, b.version) {
+	case newer(a.version, b.version):
 		return false
 	}
 	return r.nodes[b.source].heard > r.nodes[a.source].heard

@@ -73,13 +73,42 @@ func (r *Reader) judge(id uint32, now int64) verdict {
 	}
 	// Somebody published it a while ago, so it is somebody's. An owner that went offline since is judged by its own
 	// instant.
-	if v.left != NoFinding && v.left != OwnerOffline && h.lastLive != 0 {
-		if until := (int64(h.lastLive) + r.quietFor(h)) * 1000; now < until {
+	if v.left != NoFinding && v.left != OwnerOffline {
+		until := int64(0)
+		if h.lastLive != 0 {
+			until = (int64(h.lastLive) + r.quietFor(h)) * 1000
+		}
+		if heard := r.heardBeside(&v); heard != 0 {
+			until = max(until, (heard+quiet)*1000)
+		}
+		if now < until {
 			v.left = NoFinding
 			v.wait(until)
 		}
 	}
 	return v
+}
+
+// heardBeside returns when something that belongs to the topic was last heard, in Unix seconds, 0 for never: what a config
+// reads, where only that config reads it; another topic of the same device, where its owner does not name the device.
+func (r *Reader) heardBeside(v *verdict) int64 {
+	switch p := &v.claim.place; v.left {
+	case Renamed, Unnamed:
+		heard := uint32(0)
+		if v.view != nil {
+			heard = v.view.heard
+		}
+		if v.claim.area != 0 && p.device != "" {
+			if at := r.lookup(r.name(v.claim.area) + "/" + p.device); at != 0 {
+				heard = max(heard, r.nodes[at].heard)
+			}
+			if at := r.lookup(p.live); p.live != "" && at != 0 {
+				heard = max(heard, r.nodes[at].heard)
+			}
+		}
+		return int64(heard)
+	}
+	return 0
 }
 
 func (r *Reader) quietFor(h *held) int64 { return max(quiet, 3*int64(h.gap)) }
@@ -101,6 +130,7 @@ func (r *Reader) judgeConfig(v *verdict, now int64) {
 	alive := v.claim.state == Alive
 	switch {
 	case c.flags&cfgCut != 0:
+		v.note(TooLarge, Weak, 0)
 		return
 	case c.flags&cfgMarker != 0:
 		v.note(Marker, Strong, 0)
@@ -129,9 +159,11 @@ func (r *Reader) judgeConfig(v *verdict, now int64) {
 		}
 	}
 	switch {
-	case p.renamed != 0 && p.old:
+	case p.renamed != 0 && p.sure:
 		v.note(Renamed, Strong, p.renamed)
 		v.leave(Renamed)
+	case p.renamed != 0 && p.old:
+		v.note(Renamed, Medium, p.renamed)
 	case p.renamed != 0:
 		v.note(Renamed, Weak, p.renamed)
 	}
@@ -145,7 +177,7 @@ func (r *Reader) judgeConfig(v *verdict, now int64) {
 }
 
 // judgeDangling looks for a config with nothing behind it. A state that is not retained looks the same until it
-// speaks, so only silence makes it look left behind.
+// speaks, so only silence makes it look left behind, and only to who would have heard it.
 func (r *Reader) judgeDangling(v *verdict, now int64) {
 	c, w := v.config, v.view
 	if !w.reads || w.readHeld || w.heard != 0 || c.eventOnly >= c.components {
@@ -161,57 +193,36 @@ func (r *Reader) judgeDangling(v *verdict, now int64) {
 		v.note(Dangling, Weak, 0)
 		return
 	}
-	v.note(Dangling, Strong, 0)
-	if r.since == 0 {
+	if w.unseen {
+		v.note(Dangling, Weak, 0)
 		return
 	}
-	window := int64(silence)
-	if c.expireAfter > 0 {
-		window = max(quiet, int64(c.expireAfter))
+	v.note(Dangling, Strong, 0)
+	r.leaveAfter(v, Dangling, c.patience(), now)
+}
+
+// patience is how many seconds a config may say nothing before it looks left behind.
+func (c *config) patience() int64 {
+	switch {
+	case c.expireAfter > 0:
+		return max(quiet, int64(c.expireAfter))
+	case c.flags&cfgMeasures != 0:
+		return silence
+	default:
+		return 7 * silence
 	}
-	if until := r.since + 1000*window; now >= until {
-		v.leave(Dangling)
+}
+
+// leaveAfter notes that a topic looks left behind once somebody has watched for so many seconds, and saw everything.
+func (r *Reader) leaveAfter(v *verdict, k Kind, seconds, now int64) {
+	if r.since == 0 || r.sight.lost {
+		return
+	}
+	if until := r.since + 1000*seconds; now >= until {
+		v.leave(k)
 	} else {
 		v.wait(until)
 	}
-}
-
-// judgeHazard looks for what does something by itself.
-func (r *Reader) judgeHazard(v *verdict, id uint32) {
-	switch {
-	case v.claim.place.hazard != NoFinding:
-		v.note(v.claim.place.hazard, Hazard, 0)
-		v.hazard = true
-	case v.claim.place.role == RoleCommand && (v.claim.rule == ruleArea || v.claim.rule == ruleShape):
-		v.note(Command, Hazard, r.writer(id))
-		v.hazard = true
-	default:
-		if w := r.writer(id); w != 0 {
-			v.note(Command, Hazard, w)
-			v.hazard = true
-			v.claim.place.role = RoleCommand
-		}
-	}
-}
-
-// writer returns the smallest config that publishes to a topic which no config reads, 0 for none.
-func (r *Reader) writer(id uint32) uint32 {
-	n := &r.nodes[id]
-	if n.nrefs > maxAsked {
-		return 0
-	}
-	best := uint32(0)
-	for i := n.refs; i != 0; i = r.refs[i].next {
-		switch x := &r.refs[i]; x.kind {
-		case refReads, refAvailability:
-			return 0
-		case refWrites:
-			if r.earlier(x.from, best) {
-				best = x.from
-			}
-		}
-	}
-	return best
 }
 
 // judgeTopic looks at what only topics that are no config can have.
@@ -219,14 +230,14 @@ func (r *Reader) judgeTopic(v *verdict, id uint32, h *held) {
 	p := &v.claim.place
 	if p.orphan {
 		v.note(HalfCleared, Strong, 0)
-		v.leave(HalfCleared)
+		if !r.sight.lost {
+			v.leave(HalfCleared)
+		}
 	}
-	if other, old := r.renamedWith(id); other != 0 && p.named != yes {
-		if old {
-			v.note(Renamed, Strong, other)
+	if other, s := r.renamedWith(id); other != 0 && p.named != yes {
+		v.note(Renamed, s, other)
+		if s == Strong && !r.mayHideConfigs() {
 			v.leave(Renamed)
-		} else {
-			v.note(Renamed, Weak, other)
 		}
 	}
 	if p.role == RoleAnnouncement {
@@ -244,13 +255,13 @@ func (r *Reader) judgeTopic(v *verdict, id uint32, h *held) {
 }
 
 // renamedWith returns the config that took the place of those that name a topic, when all of them were left of a
-// rename, and whether it is certain which is the old one.
-func (r *Reader) renamedWith(id uint32) (other uint32, old bool) {
+// rename, and how sure that is of the least sure of them.
+func (r *Reader) renamedWith(id uint32) (other uint32, s Strength) {
 	n := &r.nodes[id]
 	if n.nrefs > maxAsked {
-		return 0, false
+		return 0, Weak
 	}
-	old = true
+	s = Strong
 	for i := n.refs; i != 0; i = r.refs[i].next {
 		x := &r.refs[i]
 		if x.kind > refAvailability {
@@ -261,13 +272,17 @@ func (r *Reader) renamedWith(id uint32) (other uint32, old bool) {
 			continue
 		}
 		p := r.proofOf(c)
-		if p.renamed == 0 {
-			return 0, false
+		switch {
+		case p.renamed == 0:
+			return 0, Weak
+		case !p.old:
+			s = Weak
+		case !p.sure:
+			s = min(s, Medium)
 		}
 		if r.earlier(p.renamed, other) {
 			other = p.renamed
 		}
-		old = old && p.old
 	}
-	return other, old
+	return other, s
 }

@@ -35,6 +35,7 @@ const (
 	Incomplete          // lacks what its owner publishes for each of its devices
 	Older               // announced by an older version than the others of its device
 	EmptyReplay         // replayed with an empty payload
+	TooLarge            // too large to be kept whole, so it could not be read
 	kinds
 )
 
@@ -42,7 +43,7 @@ var kindNames = [kinds]string{
 	"", "dangling", "never-available", "owner-offline", "device-offline", "state-without-config", "duplicate-id",
 	"renamed", "illegal-topic", "invalid-json", "migration-marker", "retained-command", "unknown-name", "sparkplug",
 	"looks-empty", "look-alike", "invisible-characters", "fell-back", "refresh-missed", "still-served", "will",
-	"unstamped", "replaced", "half-cleared", "incomplete", "older-announcement", "empty-replay",
+	"unstamped", "replaced", "half-cleared", "incomplete", "older-announcement", "empty-replay", "too-large",
 }
 
 // String returns the name that `finding:NAME` takes, such as "retained-command".

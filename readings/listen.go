@@ -117,11 +117,14 @@ func (r *Reader) keepConfig(h *held, d *discovery) {
 	meant := d.prefix == defaultPrefix || whole && (len(d.topics) > 0 || len(d.uids) > 0 || len(d.ids) > 0)
 	for flag, set := range map[configFlags]bool{
 		cfgDevice: d.device, cfgMarker: d.marker, cfgInvalid: d.invalid, cfgIllegal: d.illegal, cfgCut: d.cut,
-		cfgVia: d.via != "", cfgTrusted: meant,
+		cfgVia: d.via != "", cfgTrusted: meant, cfgMeasures: d.components > 0 && d.sensors == d.components,
 	} {
 		if set {
 			c.flags |= flag
 		}
+	}
+	if d.cut {
+		r.hidden(1)
 	}
 	r.count.Configs++
 	r.count.Components += d.components
@@ -201,12 +204,23 @@ func (r *Reader) dropConfig(h *held) {
 	}
 	c := &r.configs[h.config]
 	r.expandDeep(h.node) // while its references still tell who its neighbours are
+	if c.flags&cfgCut != 0 {
+		r.hidden(-1)
+	}
 	r.count.Configs--
 	r.count.Components -= int(c.components)
 	r.origins.drop(c.origin)
 	*c = config{}
 	r.freeConf = append(r.freeConf, h.config)
 	h.config = 0
+}
+
+// hidden counts a config that cannot be read. The first and the last one change what the others prove.
+func (r *Reader) hidden(by int) {
+	r.unread += by
+	if r.unread == 0 || r.unread == by {
+		r.touchAll()
+	}
 }
 
 // identified returns the convention that one of the identifiers betrays, and the owner's name in it.

@@ -13,7 +13,7 @@ func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
 		named = v.view.named
 	}
 	if named == no && c.rule == ruleArea {
-		if c.state == Alive {
+		if c.state == Alive && !c.place.unsure {
 			v.note(Unnamed, Strong, r.listOf(c))
 			v.leave(Unnamed)
 		} else {
@@ -21,8 +21,13 @@ func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
 		}
 	}
 	if c.place.partial && c.state == Alive {
+		// It may have been published in part when it was read, or somebody cleared the rest: only silence tells more.
 		v.note(Incomplete, Medium, 0)
-		v.leave(Incomplete)
+		if until := (int64(max(h.lastLive, r.heardBelow(id))) + silence) * 1000; now >= until {
+			r.leaveAfter(v, Incomplete, silence, now)
+		} else {
+			v.wait(until)
+		}
 	}
 	r.judgeStamp(v, h)
 	switch {
@@ -62,9 +67,10 @@ func (r *Reader) judgeOffline(v *verdict, id uint32, h *held, now int64) {
 			return
 		}
 	}
-	if !v.claim.several {
-		v.leave(OwnerOffline)
+	if v.claim.several || v.view == nil && v.claim.area == 0 && v.claim.rule != ruleUser && v.claim.rule != ruleShape && r.mayHideConfigs() {
+		return // more configs name it than were asked, or could be read
 	}
+	v.leave(OwnerOffline)
 }
 
 // judgeStamp looks for a topic without expiry whose owner's liveness topic has one.
@@ -87,9 +93,9 @@ func (r *Reader) judgeStamp(v *verdict, h *held) {
 		return
 	}
 	v.note(Unstamped, Medium, c.live)
-	// A device that its owner names is published by it; that somebody else overwrote one of its topics ends with the
-	// next refresh. Configs are announced anew by whoever runs, so one without expiry is an old one even then.
-	if h.flags&heldFell == 0 && (v.config != nil || c.place.named != yes) {
+	// Configs are announced anew by whoever runs, so one without expiry is an old one. Any other topic may be somebody
+	// else's who publishes below the owner's name.
+	if h.flags&heldFell == 0 && v.config != nil {
 		v.leave(Unstamped)
 	}
 }

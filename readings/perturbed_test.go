@@ -53,7 +53,7 @@ func TestOtherNamesReadTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			other := renamed(rows, pairs...)
 			r := load(t, other, scanEnd)
-			c := check(t, r, other, scanEnd+second, false)
+			c := check(t, r, other, scanEnd+second, left)
 			t.Log(c.String())
 		})
 	}
@@ -154,7 +154,7 @@ func TestShortAndLongKeysReadTheSame(t *testing.T) {
 		t.Fatalf("only %d configs were written otherwise", changed)
 	}
 	r := load(t, other, scanEnd)
-	c := check(t, r, other, scanEnd+second, false)
+	c := check(t, r, other, scanEnd+second, left)
 	t.Log(c.String())
 }
 

@@ -12,6 +12,7 @@ type proof struct {
 	replaced  bool   // that one is the device form of the same device
 	renamed   uint32 // claims the same device, with the same component, under other topics
 	old       bool   // and this is the old one of the two
+	sure      bool   // and nothing says that it lives
 	why       Kind   // what tells that it is the old one
 	older     uint32 // of the same device, announced by a newer version
 }
@@ -45,6 +46,8 @@ func (r *Reader) proofOf(c *config) *proof {
 				return
 			}
 			p.renamed, p.old, p.why = other.node, old, why
+			// Two instances of a program, of two versions, may both live and announce what both of them hear.
+			p.sure = old && (why == Unnamed || mine.state != Alive && r.viewOf(other).state == Alive)
 		}
 	})
 	c.flags |= cfgProved

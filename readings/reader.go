@@ -35,6 +35,8 @@ type Reader struct {
 	fields     []string
 
 	since, now int64 // Unix milliseconds, as of the last Watched or question
+	sight      sight
+	unread     int // discovery configs that are not whole
 	pending    pending
 	flagged    map[uint32]struct{} // topics that look left behind or are a hazard, as of their last judgement
 	changed    []uint32            // topics whose reading changed and that Touched has not told of
@@ -72,7 +74,7 @@ func New(r Rules) (*Reader, error) {
 		convs: conventions(), rulesOf: compiled,
 		held: make([]held, 1), configs: make([]config, 1), refs: make([]ref, 1), says: make([]said, 1),
 		voices: make([]voice, 1), firsts: map[uint32]uint32{},
-		flagged: map[uint32]struct{}{}, shares: map[string]*share{},
+		flagged: map[uint32]struct{}{}, shares: map[string]*share{}, sight: sight{configs: true},
 	}
 	out.graph.init(256)
 	out.rules.init()
@@ -109,7 +111,7 @@ func (r *Reader) Put(f Fact) {
 		r.shareMoves(id, h.flags, flags)
 	}
 	h.flags = h.flags&^factFlags | flags
-	h.sum, h.size, h.received, h.lastLive = sum, clamp32(f.Size), f.ReceivedAt, last
+	h.sum, h.size, h.kept, h.received, h.lastLive = sum, clamp32(f.Size), clamp32(len(f.Payload)), f.ReceivedAt, last
 	h.window, h.gap = f.History.Window, f.History.Gap
 	h.seconds, _ = f.Interval.Seconds()
 	if kind {
@@ -146,6 +148,9 @@ func (r *Reader) Put(f Fact) {
 		r.named(id)
 		r.followed(h)
 	}
+	if live && spokeAgain(was, last) {
+		r.beside(id)
+	}
 	r.touch(id)
 	if kind && h.config != 0 {
 		r.deep(id)
@@ -169,13 +174,17 @@ func (r *Reader) Heard(topic []byte, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := r.lookupBytes(topic)
+	if id == 0 {
+		id = r.scopeAbove(string(topic))
+	}
 	if id == 0 || r.nodes[id].held != 0 {
 		return // retained topics bring their own instants
 	}
 	was := r.nodes[id].heard
 	r.nodes[id].heard = max(was, seconds32(at))
-	if was == 0 || r.nodes[id].heard-was > quiet/2 {
+	if spokeAgain(was, r.nodes[id].heard) {
 		r.named(id)
+		r.beside(id)
 	}
 }
 
@@ -186,11 +195,7 @@ func (r *Reader) Watched(since, now int64) {
 	defer r.mu.Unlock()
 	if since != r.since {
 		r.since = since
-		for i := range r.held {
-			if r.held[i].node != 0 {
-				r.touch(r.held[i].node)
-			}
-		}
+		r.touchAll()
 	}
 	r.now = max(r.now, now)
 }

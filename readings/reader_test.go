@@ -124,7 +124,7 @@ func TestWhatExpirySays(t *testing.T) {
 // TestAForeignWriteOnALivingTopicIsNotLeftBehind is a topic that an application keeps alive and somebody overwrote.
 func TestAForeignWriteOnALivingTopicIsNotLeftBehind(t *testing.T) {
 	r := newReader(t)
-	app := fact("app/status", `{"status":"online","devices":{"a":{"status":"ok"}}}`)
+	app := fact("app/status", `{"status":"online","version":"1","devices":{"a":{"status":"ok"}}}`)
 	app.Interval = expiry.Seconds(86400)
 	r.Put(app)
 	r.Put(fact("app/a/state", "1"))

@@ -48,11 +48,22 @@ func (r *Reader) owner(v *verdict) Owner {
 		o.Rule = "the device identifiers in the discovery config"
 	case ruleDevice:
 		o.Rule = "the same device is announced in " + r.topicText(c.by)
-	case ruleFirstLevel:
-		o.Rule = "the first level of the topic"
-		if v.config != nil {
-			o.Rule = "the first level of what the discovery config names"
+	case ruleAnnounced:
+		o.Rule = "the device that the discovery config announces"
+		if v.config == nil && c.by != 0 {
+			o.Rule = "the device that " + r.topicText(c.by) + " announces, which names it"
 		}
+	case ruleWaits:
+		o.Rule = "only the topic that the discovery config waits for: " + r.topicText(c.live)
+	case ruleObject:
+		o.Rule = "only the name of the discovery config"
+		if v.config == nil && c.by != 0 {
+			o.Rule = "only the name of " + r.topicText(c.by) + ", which names it"
+		}
+	case ruleSeveral:
+		o.Rule = "configs of several devices name it, " + r.topicText(c.by) + " among them"
+	case ruleFirstLevel:
+		o.Rule = "nothing says whose it is; a level that topics share is no owner"
 	}
 	return o
 }
@@ -76,6 +87,8 @@ func (r *Reader) livenessOf(v *verdict) Liveness {
 		l.Note = "a retained online value proves only that nobody has published offline since; " + age
 	case c.state == Offline:
 		l.Note = "the owner said offline, or its last will did; it may come back; " + age
+	case v.config != nil && v.config.flags&cfgCut != 0:
+		l.Note = "the config is too large to be read here, so what it waits for is not known"
 	case c.live == 0:
 		l.Note = "no topic says whether the owner lives"
 	case c.place.own:
@@ -130,10 +143,17 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 	switch n.kind {
 	case Dangling:
 		if n.strength == Weak {
+			if v.view.unseen {
+				return "nothing that this config reads was seen; not all of it would have been seen here, by the filters or because the scan is not whole"
+			}
 			return "nothing that this config reads is retained; that is normal where states are not retained"
 		}
-		return "nothing that this config reads or waits for is retained, and nothing was heard on it (" + r.watched(now) +
+		s := "nothing that this config reads or waits for is retained, and nothing was heard on it (" + r.watched(now) +
 			"); states that are not retained look the same until they speak"
+		if v.left != Dangling {
+			s += ", so it looks left behind only after " + span(1000*v.config.patience()) + " of watching"
+		}
+		return s
 	case NeverAvailable:
 		return "the config wants all of its availability topics and " + other + " is not retained: the entity stays unavailable"
 	case OwnerOffline:
@@ -151,8 +171,12 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 		}
 		return "the same unique id is in " + orText(other, "many other configs") + ": Home Assistant refuses the second one"
 	case Renamed:
-		if n.strength == Strong {
+		switch n.strength {
+		case Strong:
 			return other + " announces the same device and component under other topics" + r.renameProof(v)
+		case Medium:
+			return other + " announces the same device and component under other topics" + r.renameProof(v) +
+				"; what this one waits for does not say offline, so it may be a second instance that lives"
 		}
 		return other + " announces the same device and component under other topics: one of the two may be a name that was given up"
 	case IllegalTopic:
@@ -162,6 +186,9 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 	case Marker:
 		return "a migration marker is meant to be cleared at once and was retained"
 	case Command:
+		if n.strength != Hazard {
+			return "by its name commands go here, and one that is retained is executed again at every reconnect of whoever listens; whether anybody does is not known"
+		}
 		s := "a retained command is executed again at every reconnect of whoever listens"
 		if other != "" {
 			s += "; " + other + " names this as a command topic"
@@ -169,7 +196,10 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 		return s
 	case Unnamed:
 		s := fmt.Sprintf("%s does not name %q", orText(other, "its owner's own list"), r.deviceName(v))
-		if c.state == Alive {
+		switch {
+		case c.place.unsure:
+			return s + "; its groups are not known, and this may be one"
+		case c.state == Alive:
 			return s + ", and the owner is online"
 		}
 		return s + "; the owner is not known to be online"
@@ -205,15 +235,21 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 		return "it has no expiry and " + other + " of the same owner has one"
 	case Replaced:
 		if n.strength == Strong {
-			return other + " announces the same board or the same name, and is the one that lives or the newer"
+			return other + " announces the same board under another name, and is the one that lives or the newer"
 		}
-		return other + " announces the same board or the same name"
+		return other + " announces the same board or the same name; which of the two lives is not on the wire"
 	case HalfCleared:
 		return "an attribute tree below a device without $state: somebody cleared the device by hand and not what is below"
 	case Incomplete:
-		return "its owner publishes the same set of topics for each device, and this one lacks at least two of them"
+		s := "its owner publishes the same set of topics for each device, and this one lacks at least two of them"
+		if v.left != Incomplete {
+			s += "; it looks left behind only when nothing of it was heard in " + span(1000*silence) + " of watching"
+		}
+		return s
 	case Older:
 		return other + " announces the same device, by a newer version of the same program or by one that says who it is"
+	case TooLarge:
+		return fmt.Sprintf("too large to be read here: %d bytes, %d kept; what it announces and names is not known", h.size, h.kept)
 	case EmptyReplay:
 		return "the broker replays it with an empty payload"
 	default:

@@ -40,6 +40,7 @@ func (r *Reader) bind(h *held, to uint32, kind refKind, set uint16, rule uint32)
 	}
 	n.refs = i
 	n.nrefs++
+	n.count(kind, 1)
 	if kind <= refLiveness {
 		r.touch(to)
 	}
@@ -48,6 +49,15 @@ func (r *Reader) bind(h *held, to uint32, kind refKind, set uint16, rule uint32)
 		if first := r.firsts[to]; first != 0 && r.name(h.node) < r.name(first) {
 			r.firsts[to] = h.node
 		}
+	}
+}
+
+func (n *node) count(kind refKind, by uint32) {
+	switch kind {
+	case refReads, refAvailability:
+		n.reads += by
+	case refWrites:
+		n.writes += by
 	}
 }
 
@@ -74,6 +84,7 @@ func (r *Reader) unbind(i uint32) {
 		n.refs = x.next
 	}
 	n.nrefs--
+	n.count(x.kind, ^uint32(0))
 	if x.kind <= refAvailability {
 		r.shareNamed(x.to, -1)
 		if r.firsts[x.to] == x.from {

@@ -41,7 +41,11 @@ func rtl433() convention {
 				p.device, _ = lastLevel(d)
 				p.own = true
 			}
-			return p, true
+			switch head, _, _ := strings.Cut(rest, "/"); head {
+			case "availability", "devices", "events", "states", "":
+				return p, true
+			}
+			return place{}, false // others may publish below the same prefix
 		},
 		stray: func(r *Reader, topic string) (claim, bool) {
 			at := strings.Index(topic, devices)

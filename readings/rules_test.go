@@ -55,7 +55,7 @@ func TestAUserRuleNamesTheOwnerAndReadsItsLiveness(t *testing.T) {
 }
 
 func TestAUserRuleComesBeforeAConvention(t *testing.T) {
-	r := withRules(t, Rules{Conventions: []UserRule{{Owner: "mine", Topics: []string{"zigbee2mqtt/gone"}}}}, z2mOnline, z2mDevices, "zigbee2mqtt/gone=1", "zigbee2mqtt/other=1")
+	r := withRules(t, Rules{Conventions: []UserRule{{Owner: "mine", Topics: []string{"zigbee2mqtt/gone"}}}}, z2mOnline, z2mDevices, z2mGroups, "zigbee2mqtt/gone=1", "zigbee2mqtt/other=1")
 	if g, _ := r.Reading([]byte("zigbee2mqtt/gone"), scanEnd); g.Left || g.Owner.Name != "mine" {
 		t.Errorf("%+v", g)
 	}

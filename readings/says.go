@@ -42,6 +42,7 @@ func (r *Reader) speak(h *held, conv uint8, s sign) {
 		r.addMark(h, r.convs[conv].name, s.area, s.mark)
 		if s.scope != "" {
 			to := r.ensure(s.scope)
+			r.nodes[to].flags |= fScope
 			r.bind(h, to, refScope, 0, 0)
 			r.areaChanged(to)
 		}

@@ -26,7 +26,15 @@ func shelly() convention {
 				return place{}, false
 			}
 			p := place{role: leafRole(rest)}
-			switch head, _, _ := strings.Cut(rest, "/"); {
+			head, _, _ := strings.Cut(rest, "/")
+			if !first {
+				switch head {
+				case "online", "status", "events", "rpc", "command", "debug", "":
+				default:
+					return place{}, false // others may publish below the same prefix
+				}
+			}
+			switch {
 			case rest == "online":
 				p.role = RoleLiveness
 			case !first && (head == "rpc" || head == "command"):
@@ -35,6 +43,18 @@ func shelly() convention {
 				p.role = RoleState
 			}
 			return p, true
+		},
+		stray: func(_ *Reader, topic string) (claim, bool) {
+			// Commands of the first generation, also the one that all devices hear.
+			rest, ok := strings.CutPrefix(topic, "shellies/")
+			if _, leaf := lastLevel(topic); !ok || !commandLeaf(leaf) {
+				return claim{}, false
+			}
+			id, _, one := strings.Cut(rest, "/")
+			if !one {
+				id = "every Shelly"
+			}
+			return claim{owner: id, rule: ruleShape, place: place{role: RoleCommand}}, true
 		},
 	}
 }

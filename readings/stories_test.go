@@ -10,6 +10,7 @@ const (
 	stays      leftWant = iota // a living owner, or nobody's, or leaves by itself: never "left behind"
 	left                       // left behind, and the wire tells it at the end of the scan
 	leftLater                  // left behind, and only silence while watching can tell it
+	leftLong                   // likewise, and it takes more than a day
 	untellable                 // left behind by its story, and nothing on the wire says so: must read as not left
 )
 
@@ -47,8 +48,9 @@ var stories = map[string]want{
 	"z2m-dead-instance":    {left: left, convention: "zigbee2mqtt", state: Offline, finds: []string{"owner-offline medium"}},
 
 	"tasmota-live": {living: true, convention: "Tasmota", state: Alive, only: true},
-	// The shared LWT says Online, and that is the new plug: about the old one it says nothing.
-	"tasmota-replaced":     {left: left, convention: "Tasmota", state: Unknown, finds: []string{"replaced strong"}},
+	// The shared LWT says Online, and that is the new plug: about the old one it says nothing. Which of the two is new is
+	// not on the wire: the replacement may run the older firmware.
+	"tasmota-replaced":     {left: untellable, convention: "Tasmota", state: Unknown, finds: []string{"replaced medium"}},
 	"tasmota-topic-change": {left: left, convention: "Tasmota", state: Offline, finds: []string{"owner-offline medium"}},
 	"tasmota-hazard":       {convention: "Tasmota", state: Unknown, finds: []string{"retained-command hazard"}},
 
@@ -71,8 +73,9 @@ var stories = map[string]want{
 
 	"frigate-live":   {living: true, convention: "Frigate", state: Alive, only: true},
 	"frigate-binary": {living: true, convention: "Frigate", state: Alive, only: true},
-	// Frigate gives no list of cameras. What tells: it publishes the same set for each, and this one lacks two of it.
-	"frigate-removed": {left: left, convention: "Frigate", state: Alive, finds: []string{"incomplete medium"}},
+	// Frigate gives no list of cameras. What tells: it publishes the same set for each, and this one lacks two of it. A
+	// camera that is being added does too, so it takes a day of silence.
+	"frigate-removed": {left: leftLong, convention: "Frigate", state: Alive, finds: []string{"incomplete medium"}},
 
 	"zwave-live": {living: true, convention: "Z-Wave JS UI", state: Alive, only: true},
 

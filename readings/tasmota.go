@@ -51,13 +51,23 @@ func tasmota() convention {
 			return p, true
 		},
 		stray: func(_ *Reader, topic string) (claim, bool) {
-			// A command is one by its shape, whether or not its device is known.
-			rest, ok := strings.CutPrefix(topic, "cmnd/")
-			name, command, more := strings.Cut(rest, "/")
-			if !ok || !more || name == "" || command == "" {
+			// A command is one by its shape, whether or not its device is known, and wherever the full topic has its prefix.
+			const level = "cmnd/"
+			at := 0
+			if !strings.HasPrefix(topic, level) {
+				if at = strings.Index(topic, "/"+level) + 1; at == 0 {
+					return claim{}, false
+				}
+			}
+			rest := topic[at+len(level):]
+			if name, command, more := strings.Cut(rest, "/"); more && name != "" && command != "" && at == 0 {
+				return claim{owner: name, rule: ruleShape, place: place{role: RoleCommand}}, true
+			}
+			if at == 0 || rest == "" {
 				return claim{}, false
 			}
-			return claim{owner: name, rule: ruleShape, place: place{role: RoleCommand}}, true
+			above, _ := lastLevel(rest)
+			return claim{owner: strings.Trim(topic[:at]+above, "/"), rule: ruleShape, place: place{role: RoleCommand}}, true
 		},
 	}
 }
@@ -130,8 +140,8 @@ func tasmotaRecord(t topicName, payload []byte, say func(sign)) {
 	var areas [3]string
 	for i, p := range prefixes {
 		areas[i] = strings.Trim(put.Replace(strings.ReplaceAll(full, "%prefix%", p)), "/")
-		if areas[i] == "" {
-			return
+		if areas[i] == "" || areas[i] == p {
+			return // every device of this full topic would have it
 		}
 	}
 	s := sign{name: topic, live: areas[2] + "/LWT", rule: wordRule(on, off), key: mac, version: version}

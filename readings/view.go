@@ -3,18 +3,23 @@ package readings
 // What a config's own topics say of it: whose it is, whether what it waits for is online.
 // A view is made on demand and forgotten when something it was made from changed.
 
+import "strings"
+
 // view is what a config's own topics say about it.
 type view struct {
 	owner      claim
-	state      State // by the availability topics, all sets together
+	waitsFor   uint32 // the smallest of its availability topics
+	state      State  // by the availability topics, all sets together
 	source     uint32
 	readHeld   bool // one of the topics it reads is retained
 	reads      bool // it reads any
 	availHeld  bool
+	unseen     bool   // one of the topics it names would not have been seen here
 	missing    uint32 // a topic that an "all" set waits for, 0 for none
 	heard      uint32 // Unix seconds of the latest live publication on a topic it reads or waits for
 	named      answer
 	anyOnline  bool // some availability topic says online
+	notAllOff  bool // some says something else than offline, or nothing
 	waits      int  // for how many availability topics
 	deviceDown bool // offline, and only the device's own topic says so
 }
@@ -75,6 +80,7 @@ func (r *Reader) viewOf(c *config) *view {
 			continue
 		}
 		n := &r.nodes[x.to]
+		v.unseen = v.unseen || n.held == 0 && x.kind != refWrites && !r.sees(n.name)
 		switch x.kind {
 		case refReads:
 			v.reads = true
@@ -82,6 +88,9 @@ func (r *Reader) viewOf(c *config) *view {
 			v.heard = max(v.heard, n.heard)
 		case refAvailability:
 			v.waits++
+			if r.earlier(x.to, v.waitsFor) {
+				v.waitsFor = x.to
+			}
 			v.availHeld = v.availHeld || n.held != 0
 			v.heard = max(v.heard, n.heard)
 			r.availability(&sets[x.set], x)
@@ -92,6 +101,7 @@ func (r *Reader) viewOf(c *config) *view {
 	for i, m := range c.modes {
 		s := sets[i]
 		v.anyOnline = v.anyOnline || s.online > 0
+		v.notAllOff = v.notAllOff || s.offline < s.total
 		if m == modeAll && s.missing != 0 && (v.missing == 0 || r.name(s.missing) < r.name(v.missing)) {
 			v.missing = s.missing
 		}
@@ -105,6 +115,10 @@ func (r *Reader) viewOf(c *config) *view {
 		}
 		first = false
 	}
+	if best != refAvailability && v.waits > 0 {
+		// It reads or writes what lies in somebody's area, and waits for somebody else.
+		v.owner, v.named = claim{}, notKnown
+	}
 	r.settleOwner(c, v)
 	c.flags |= cfgViewed
 	return v
@@ -116,7 +130,7 @@ func (r *Reader) availability(s *setView, x *ref) {
 	n := &r.nodes[x.to]
 	if n.held == 0 {
 		s.absent++
-		if n.heard == 0 && (s.missing == 0 || r.name(x.to) < r.name(s.missing)) {
+		if n.heard == 0 && r.sees(n.name) && (s.missing == 0 || r.name(x.to) < r.name(s.missing)) {
 			s.missing = x.to
 		}
 		return
@@ -197,27 +211,52 @@ func (r *Reader) settleOwner(c *config, v *view) {
 	if o.name == "" && r.adopt(c, v) {
 		return
 	}
-	v.owner.place.device = c.label
-	v.owner.convention = "Home Assistant discovery"
+	w := &v.owner
+	w.place.device, w.convention = c.label, "Home Assistant discovery"
 	if o.convention != "" {
-		v.owner.convention = o.convention
+		w.convention = o.convention
 	}
+	w.state, w.live = v.state, v.source
+	if w.live == 0 {
+		w.live = v.waitsFor
+	}
+	w.whose = r.deviceKey(c)
 	switch {
 	case o.name != "":
-		v.owner.owner, v.owner.rule = o.name, ruleOrigin
+		w.owner, w.rule = o.name, ruleOrigin
 	case o.identifier != "":
-		v.owner.owner, v.owner.rule = o.identifier, ruleIdentifier
+		w.owner, w.rule = o.identifier, ruleIdentifier
+	case w.whose != 0 && c.label != "":
+		w.owner, w.rule = c.label, ruleAnnounced
+	case w.whose != 0:
+		w.owner, w.rule = r.objectOf(c), ruleAnnounced
+	case w.live != 0:
+		w.owner, w.rule, w.whose = r.speaker(w.live), ruleWaits, w.live
 	default:
-		v.owner.owner, v.owner.rule = r.firstNamed(c), ruleFirstLevel
+		w.owner, w.rule = r.objectOf(c), ruleObject
 	}
-	v.owner.live = v.source
-	v.owner.state = v.state
-	// Where a gateway speaks for the device and it waits for one topic only, that is the device's.
-	if v.state == Offline && (v.anyOnline || c.flags&cfgVia != 0 && v.waits == 1) {
+	if w.whose == 0 {
+		w.whose = c.node
+	}
+	// Of several topics one may be the device's and another its owner's. Where a gateway speaks for the device and it waits
+	// for one topic only, that is the device's.
+	if v.state == Offline && (v.notAllOff || c.flags&cfgVia != 0 && v.waits == 1) {
 		v.deviceDown = true
-		v.owner.state = Unknown
+		w.state = Unknown
 		if v.anyOnline {
-			v.owner.state = Alive
+			w.state = Alive
 		}
 	}
+}
+
+// speaker returns a name for who speaks on a liveness topic: the topic, without a last level that says only what it is for.
+func (r *Reader) speaker(live uint32) string {
+	above, leaf := lastLevel(r.name(live))
+	switch strings.ToLower(strings.TrimPrefix(leaf, "$")) {
+	case "status", "availability", "available", "avail", "online", "lwt", "state", "connected", "connection", "alive", "live", "will":
+		if above != "" {
+			return above
+		}
+	}
+	return r.name(live)
 }

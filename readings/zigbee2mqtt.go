@@ -22,6 +22,9 @@ func zigbee2mqtt() convention {
 			case "devices", "groups":
 				if names, ok := friendlyNames(payload); ok && !cut {
 					say(sign{area: base, names: names, list: t.leaf == "devices"})
+					if t.leaf == "groups" {
+						say(sign{area: base, mark: "groups"})
+					}
 				}
 			}
 		},
@@ -45,12 +48,14 @@ func zigbee2mqtt() convention {
 			if p.device != rest {
 				tail = rest[len(p.device)+1:]
 			}
-			switch head, _, _ := strings.Cut(tail, "/"); head {
-			case "":
+			// A group is a name too: without them the devices are not all that it has.
+			p.unsure = a.marked("groups") == 0
+			switch head, more, _ := strings.Cut(tail, "/"); {
+			case head == "":
 				p.role = RoleState
-			case "availability":
+			case head == "availability":
 				p.role = RoleAvailability
-			case "set", "get":
+			case zigbeeCommand(head), zigbeeCommand(firstLevel(more)): // of one endpoint
 				p.role = RoleCommand
 			default:
 				p.role = RoleAttribute
@@ -58,8 +63,25 @@ func zigbee2mqtt() convention {
 			p.live, p.rule = a.name+"/"+p.device+"/availability", &state
 			return p, true
 		},
+		stray: func(r *Reader, topic string) (claim, bool) {
+			// Commands of a bridge that says nothing of itself, under the name that it has by default.
+			above, leaf := lastLevel(topic)
+			rest, ok := strings.CutPrefix(above, "zigbee2mqtt/")
+			if !ok || !strings.HasPrefix(rest, "bridge/request") && !zigbeeCommand(leaf) {
+				return claim{}, false
+			}
+			if at := r.lookup(topic); at != 0 && r.namedByConfig(at) {
+				return claim{}, false
+			}
+			return claim{owner: above, rule: ruleShape, place: place{role: RoleCommand}}, true
+		},
 	}
 }
+
+// zigbeeCommand reports whether a level below a device, or below its endpoint, is where commands go.
+//
+// Source: zigbee2mqtt, MQTT topics and messages, zigbee2mqtt/FRIENDLY_NAME/[ENDPOINT/]set.
+func zigbeeCommand(level string) bool { return level == "set" || level == "get" }
 
 // friendlyNames returns the friendly names of a list of devices or groups.
 func friendlyNames(payload []byte) (names []string, ok bool) {
