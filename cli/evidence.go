@@ -98,7 +98,7 @@ func (e *evidence) LeftBehind(now int64) tui.LeftBehind {
 	var out tui.LeftBehind
 	for _, g := range groups {
 		x := tui.Group{
-			Owner: g.Owner.Name, Rule: g.Owner.Rule, Convention: g.Owner.Convention, Device: g.Device, State: g.State.String(),
+			Key: g.Key, Owner: g.Owner.Name, Rule: g.Owner.Rule, Convention: g.Owner.Convention, Device: g.Device, State: g.State.String(),
 			Strength: g.Strength.String(), Hazard: g.Hazard, Go: g.Go, Silent: g.Silent,
 		}
 		if d, ok := e.memory.group(g.Members, now); ok {

@@ -21,6 +21,7 @@ const (
 type feeder struct {
 	inv     *inventory.Inventory
 	reader  *readings.Reader
+	filters []string // that were scanned
 	updates inventory.Updates
 	touched [][]byte
 	fresh   [][]byte // topics whose slot is a new one, without marks
@@ -28,16 +29,17 @@ type feeder struct {
 	told    bool
 }
 
-// newFeeder switches the feed of the inventory on, which begins with all that is held, and makes the reader its judge.
-func newFeeder(inv *inventory.Inventory, reader *readings.Reader) *feeder {
+// newFeeder switches the feed of the inventory on, which begins with all that is held, and makes the reader its judge. The
+// filters are those that fill the inventory.
+func newFeeder(inv *inventory.Inventory, reader *readings.Reader, filters []string) *feeder {
 	inv.TrackChanges(true)
 	inv.SetJudge(judge{reader})
-	return &feeder{inv: inv, reader: reader, first: make(chan struct{})}
+	return &feeder{inv: inv, reader: reader, filters: filters, first: make(chan struct{})}
 }
 
 // startFeeder runs a feeder from the end of the first scan until ctx ends. The returned function waits for its end; first
 // is closed when all that the scan brought is read and marked.
-func startFeeder(ctx context.Context, inv *inventory.Inventory, reader *readings.Reader, scanned <-chan struct{}, link func() inventory.Link) (first <-chan struct{}, wait func()) {
+func startFeeder(ctx context.Context, inv *inventory.Inventory, reader *readings.Reader, filters []string, scanned <-chan struct{}, status func() (inventory.Link, inventory.Coverage)) (first <-chan struct{}, wait func()) {
 	ready, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -46,7 +48,7 @@ func startFeeder(ctx context.Context, inv *inventory.Inventory, reader *readings
 		case <-ctx.Done():
 			return
 		}
-		f := newFeeder(inv, reader)
+		f := newFeeder(inv, reader, filters)
 		f.first = ready
 		defer inv.TrackChanges(false)
 		pause := time.NewTimer(0)
@@ -58,7 +60,8 @@ func startFeeder(ctx context.Context, inv *inventory.Inventory, reader *readings
 				return
 			}
 			start := time.Now()
-			f.round(ctx, link(), start)
+			link, cov := status()
+			f.round(ctx, link, cov, start)
 			pause.Reset(max(feedPause, time.Since(start)))
 		}
 	}()
@@ -66,8 +69,8 @@ func startFeeder(ctx context.Context, inv *inventory.Inventory, reader *readings
 }
 
 // catchUp does rounds until everything that came is read and marked. The error is that of ctx.
-func (f *feeder) catchUp(ctx context.Context, link inventory.Link, now time.Time) error {
-	for !f.round(ctx, link, now) {
+func (f *feeder) catchUp(ctx context.Context, link inventory.Link, cov inventory.Coverage, now time.Time) error {
+	for !f.round(ctx, link, cov, now) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -76,8 +79,11 @@ func (f *feeder) catchUp(ctx context.Context, link inventory.Link, now time.Time
 }
 
 // round takes in what changed, marks what reads differently, and reports whether nothing is left to do.
-func (f *feeder) round(ctx context.Context, link inventory.Link, at time.Time) (idle bool) {
+func (f *feeder) round(ctx context.Context, link inventory.Link, cov inventory.Coverage, at time.Time) (idle bool) {
 	now := at.UnixMilli()
+	if cov.Claim != inventory.Scanning { // until then what the scan before claimed holds
+		f.reader.Saw(f.filters, wholeFor(cov))
+	}
 	switch link.State {
 	case inventory.Watching:
 		f.reader.Watched(link.Since.UnixMilli(), now)
@@ -101,6 +107,12 @@ func (f *feeder) round(ctx context.Context, link inventory.Link, at time.Time) (
 		close(f.first)
 	}
 	return all
+}
+
+// wholeFor reports whether a topic that is not held is not there, as far as this can be known: nothing was lost, and the
+// broker counts no topic that it does not show to this login.
+func wholeFor(c inventory.Coverage) bool {
+	return (c.Claim == inventory.Verified || c.Claim == inventory.NoSignOfLoss) && c.Missing() == 0
 }
 
 // drain gives the reader what the feed has, and reports whether that was all.

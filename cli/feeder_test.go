@@ -42,7 +42,7 @@ func watch(t *testing.T, url string) *watched {
 		t.Fatal(err)
 	}
 	var wait func()
-	x.first, wait = startFeeder(ctx, x.inv, reader, x.watcher.Scanned(), func() inventory.Link { l, _ := x.watcher.Status(); return l })
+	x.first, wait = startFeeder(ctx, x.inv, reader, []string{"#"}, x.watcher.Scanned(), x.watcher.Status)
 	t.Cleanup(func() {
 		leave(ctx, x.watcher)
 		stop()
@@ -299,12 +299,12 @@ func TestAnOwnerThatStaysAwayIsMarkedAgain(t *testing.T) {
 	for _, row := range houseRows(t) {
 		put(start, inventory.Replay, row.Topic, row.Payload)
 	}
-	f := newFeeder(inv, reader)
+	f := newFeeder(inv, reader, []string{"#"})
 	link := inventory.Link{State: inventory.Watching, Since: start}
 	const state, source = "zigbee2mqtt-garage/garage_door/availability", "zigbee2mqtt-garage/bridge/state"
 	marked := func(at time.Time, want bool, why string) {
 		t.Helper()
-		if err := f.catchUp(t.Context(), link, at); err != nil {
+		if err := f.catchUp(t.Context(), link, inventory.Coverage{Claim: inventory.Verified, Known: -1}, at); err != nil {
 			t.Fatal(err)
 		}
 		r, ok := inv.Find([]byte(state))
@@ -334,11 +334,11 @@ func TestAStateThatIsOnlyHeardIsNotDangling(t *testing.T) {
 	const config = "homeassistant/sensor/passing/config"
 	inv.Apply([]inventory.Publication{{Topic: []byte(config), Payload: []byte(`{"name":"p","unique_id":"p1","state_topic":"radio/passing/state","device":{"identifiers":["p"]}}`),
 		Interval: expiry.None(), Retain: true, Origin: inventory.Replay, ReceivedAt: start.UnixMilli()}})
-	f := newFeeder(inv, reader)
+	f := newFeeder(inv, reader, []string{"#"})
 	link := inventory.Link{State: inventory.Watching, Since: start}
 	left := func(at time.Time) bool {
 		t.Helper()
-		if err := f.catchUp(t.Context(), link, at); err != nil {
+		if err := f.catchUp(t.Context(), link, inventory.Coverage{Claim: inventory.Verified, Known: -1}, at); err != nil {
 			t.Fatal(err)
 		}
 		return inv.Counts().Left == 1

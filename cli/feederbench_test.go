@@ -40,8 +40,8 @@ func BenchmarkFeeding(b *testing.B) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		b.StartTimer()
-		f := newFeeder(inv, reader)
-		if err := f.catchUp(context.Background(), link, at); err != nil {
+		f := newFeeder(inv, reader, []string{"#"})
+		if err := f.catchUp(context.Background(), link, inventory.Coverage{Claim: inventory.Verified, Known: -1}, at); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -54,7 +54,7 @@ func BenchmarkFeeding(b *testing.B) {
 		start := time.Now()
 		for i := range updates {
 			put(fmt.Sprintf("house/dev%05d/availability", i), []string{"offline", "online"}[i%2], inventory.Live)
-			f.round(context.Background(), link, at)
+			f.round(context.Background(), link, inventory.Coverage{Claim: inventory.Verified, Known: -1}, at)
 		}
 		b.ReportMetric(float64(time.Since(start).Microseconds())/updates, "us/update")
 		e := newEvidence(reader, nil)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	}
 	memory := r.remember(inv, log).known(ctx)
 	if reader != nil {
-		if err := newFeeder(inv, reader).catchUp(ctx, s.Link, time.Now()); err != nil {
+		if err := newFeeder(inv, reader, slices.Concat(r.Scan.Filters, r.Scan.ExtraFilters)).catchUp(ctx, s.Link, s.Coverage, time.Now()); err != nil {
 			return failed(ctx, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -73,7 +74,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	if reader != nil {
 		seen = newEvidence(reader, keep.remembers())
 		feeding, stop := context.WithCancel(ctx)
-		_, wait := startFeeder(feeding, inv, reader, keep.known(w.Scanned()), func() inventory.Link { link, _ := w.Status(); return link })
+		_, wait := startFeeder(feeding, inv, reader, slices.Concat(r.Scan.Filters, r.Scan.ExtraFilters), keep.known(w.Scanned()), w.Status)
 		defer wait()
 		defer stop()
 	}

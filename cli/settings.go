@@ -32,7 +32,7 @@ type Settings struct {
 		Slices                bool
 	}
 	Store struct {
-		PayloadPerTopic, PayloadTotal, Changes int64
+		PayloadPerTopic, PayloadPerDocument, PayloadTotal, Changes int64
 	}
 	Readings struct {
 		Enabled bool
@@ -176,6 +176,9 @@ func settings() []setting {
 		{"store", "payload_per_topic", "payload-per-topic", "256KiB", false,
 			"bytes of one payload to keep; the true length and a digest are always kept",
 			size(64, 256<<20, func(s *Settings) *int64 { return &s.Store.PayloadPerTopic })},
+		{"store", "payload_per_document", "payload-per-document", "16MiB", false,
+			"bytes to keep of one payload that only says something as a whole: a discovery config, a gateway's list of devices",
+			size(64, 256<<20, func(s *Settings) *int64 { return &s.Store.PayloadPerDocument })},
 		{"store", "payload_total", "payload-total", "1GiB", false,
 			"bytes of all payloads to keep",
 			size(1<<20, 1<<40, func(s *Settings) *int64 { return &s.Store.PayloadTotal })},

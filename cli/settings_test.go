@@ -381,7 +381,7 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		"mqtt.client_id": "c", "mqtt.keep_alive": "9s", "mqtt.timeout": "9s", "mqtt.protocol_version": "3.1.1",
 		"mqtt.message_expiry_interval": "3600",
 		"scan.filters":                 "a/#,b", "scan.extra_filters": "[\"$SYS/#\", \"a,b\"]", "scan.quiet": "1s", "scan.sys_wait": "1s", "scan.slices": "false",
-		"store.payload_per_topic": "1KiB", "store.payload_total": "2MiB", "store.changes": "1MiB",
+		"store.payload_per_topic": "1KiB", "store.payload_per_document": "2KiB", "store.payload_total": "2MiB", "store.changes": "1MiB",
 		"screen.refresh": "1s", "screen.ascii": "true", "screen.export_dir": "d",
 		"readings.enabled": "false", "readings.ignore": "a/#,b",
 		"clear.manifest": "m", "clear.protect": "a/#,b", "clear.window": "5s", "clear.undo_payload": "1KiB",

@@ -32,11 +32,16 @@ func (r *resolved) watchConfig(log *slog.Logger) broker.WatchConfig {
 }
 
 func (r *resolved) inventoryOptions() inventory.Options {
-	return inventory.Options{
+	o := inventory.Options{
 		MaxPayload:  int(r.Store.PayloadPerTopic),
+		MaxWhole:    int(r.Store.PayloadPerDocument),
 		MaxPayloads: r.Store.PayloadTotal,
 		MaxChanges:  int(r.Store.Changes),
 	}
+	if r.Readings.Enabled {
+		o.Whole = readings.Whole // nobody else has a use for more of them
+	}
+	return o
 }
 
 // reader returns an empty Reader with the person's rules, or nil where readings are switched off.

@@ -60,6 +60,39 @@ func TestALongPayloadIsCutAndItsLengthAndDigestsAreKept(t *testing.T) {
 	}
 }
 
+func TestWhatIsOfUseOnlyAsAWholeIsKeptWhole(t *testing.T) {
+	inv := New(Options{MaxPayload: 100, MaxWhole: 1000, MaxPayloads: 1200, Whole: func(topic []byte) bool { return bytes.HasSuffix(topic, []byte("/config")) }})
+	put := func(topic string, n int) Detail {
+		q := Publication{Topic: []byte(topic), Payload: bytes.Repeat([]byte("x"), n), ReceivedAt: at, Retain: true}
+		inv.Apply([]Publication{q})
+		r, _ := inv.Find(q.Topic)
+		d, _ := inv.Detail(r)
+		if d.Size != n || d.SHA256 != sha256.Sum256(q.Payload) {
+			t.Fatalf("%s: %d bytes, other digest", topic, d.Size)
+		}
+		return d
+	}
+	for _, x := range []struct {
+		topic   string
+		n, kept int
+		why     string
+	}{
+		{"a/config", 1000, 1000, "as large as a whole one may be"},
+		{"a/config", 1001, 100, "larger: a part is of no use, so no more of it is kept than of others"},
+		{"a/image", 500, 100, "of use in part"},
+		{"a/config", 900, 900, "whole again"},
+		{"b/config", 900, 64, "more than all may take together"},
+	} {
+		d := put(x.topic, x.n)
+		if cut := d.Flags.Has(FlagCut); d.Kept > x.kept || !cut && d.Kept != x.n || cut == (x.kept == x.n) {
+			t.Errorf("%s of %d bytes, %s: %d kept, cut %v", x.topic, x.n, x.why, d.Kept, cut)
+		}
+	}
+	if c := inv.Counts(); c.KeptBytes > 1200 {
+		t.Errorf("%d bytes kept", c.KeptBytes)
+	}
+}
+
 func TestLongPropertiesAreNotKeptButCount(t *testing.T) {
 	inv := New(Options{MaxPayload: 100})
 	props := bytes.Repeat(append([]byte{propUser, 0, 1, 'k', 0, 1}, 'v'), 40)

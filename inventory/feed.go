@@ -86,7 +86,7 @@ func (inv *Inventory) TrackChanges(on bool) {
 
 // Drain fills u with at most limit slots and returns whether there are more; topics heard come on top of them. Of one
 // topic it tells the last state, and that it went before that it is there again. A call holds the lock for at most 256
-// slots or about a megabyte.
+// slots or about a megabyte, and one payload that is larger.
 func (inv *Inventory) Drain(u *Updates, limit int) (more bool) {
 	u.List, u.buf = u.List[:0], u.buf[:0]
 	inv.mu.Lock()

@@ -9,7 +9,12 @@ import (
 
 // Options bound what an Inventory keeps. The zero value takes every default.
 type Options struct {
-	MaxPayload  int   // bytes kept of one payload; 0 = 256 KiB. True length and digest are kept where bytes are cut
+	MaxPayload int // bytes kept of one payload; 0 = 256 KiB. True length and digest are kept where bytes are cut
+	// Whole reports that a payload on a topic is of use only when all of it is kept: up to MaxWhole bytes are then, and
+	// never less than MaxPayload. nil = no topic is like that. It is called for payloads larger than MaxPayload, on the
+	// goroutine of Apply and with the lock held.
+	Whole       func(topic []byte) bool
+	MaxWhole    int
 	MaxPayloads int64 // bytes kept of all payloads and properties together; 0 = 1 GiB
 	MaxChanges  int   // bytes of earlier contents kept for all topics together; 0 = 16 MiB
 	Expected    int   // how many topics to size the indexes for; 0 = not known
@@ -97,6 +102,14 @@ func (inv *Inventory) Apply(batch []Publication) {
 
 func (inv *Inventory) large(q *Publication) bool {
 	return len(q.Payload) > inv.opts.MaxPayload || len(q.Properties) > inv.opts.MaxPayload
+}
+
+// limit returns how many bytes of a payload are kept where the sum of all allows it.
+func (o *Options) limit(q *Publication) int {
+	if len(q.Payload) > o.MaxPayload && o.MaxWhole > o.MaxPayload && o.Whole != nil && o.Whole(q.Topic) {
+		return o.MaxWhole
+	}
+	return o.MaxPayload
 }
 
 func (inv *Inventory) applyRun(batch []Publication, d func() digests) {

@@ -166,7 +166,8 @@ func (s *store) write(rec *record, q *Publication, o *Options, d func() digests)
 	payload, props := q.Payload, q.Properties
 	whole := len(payload) + len(props)
 	room := o.MaxPayloads - s.kept + int64(rec.blobLen)
-	cut := len(payload) > o.MaxPayload || len(props) > o.MaxPayload || int64(whole) > room
+	limit := o.limit(q)
+	cut := len(payload) > limit || len(props) > o.MaxPayload || int64(whole) > room
 	n := whole
 	if cut {
 		payload = payload[:min(len(payload), o.MaxPayload)]

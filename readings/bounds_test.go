@@ -190,3 +190,87 @@ func TestAConfigOfFiveMegabytesIsRead(t *testing.T) {
 		t.Errorf("%+v refs %d %d", r.Counts(), g.RefsTotal, len(g.Refs))
 	}
 }
+
+// TestAConfigTooLargeToKeepIsSaidToBeOne: it is no reason to call anything left behind, and says why it was not read.
+func TestAConfigTooLargeToKeepIsSaidToBeOne(t *testing.T) {
+	const topic = "homeassistant/device/big/config"
+	old := strings.NewReplacer("new", "old", "1.10", "1.9")
+	single := `homeassistant/sensor/new/config={"uniq_id":"new","stat_t":"new/t","avty_t":"new/st","dev":{"ids":"d"},"o":{"name":"p","sw":"1.10"}}`
+	lines := []string{single, old.Replace(single), "old/t=1", "new/t=1", "new/st=online",
+		`homeassistant/sensor/gone/config={"uniq_id":"g","stat_t":"gone/t","avty_t":"gone/st"}`, "gone/t=1", "gone/st=offline"}
+	r := store(t, lines)
+	drain(r, scanEnd)
+	for _, x := range []string{"old/t", "gone/t"} {
+		if g, _ := r.Reading([]byte(x), scanEnd); !g.Left {
+			t.Fatalf("%s: %+v", x, g)
+		}
+	}
+	big := fact(topic, `{"dev":{"ids":"x"},"cmps":{"a":{"p":"sensor","stat_t":"old/t"`)
+	big.Cut, big.Size = true, 20<<20
+	r.Put(big)
+	told := drain(r, scanEnd)
+	g, _ := r.Reading([]byte(topic), scanEnd+240*hour)
+	if g.Left || g.Phrase != "too large to be read here" || g.Findings[0].Kind != TooLarge || !strings.Contains(g.Findings[0].Reason, "20971520 bytes, 61 kept") {
+		t.Errorf("%+v", g)
+	}
+	if g.Liveness.State != Unknown || g.Liveness.Note != "the config is too large to be read here, so what it waits for is not known" {
+		t.Errorf("%+v", g.Liveness)
+	}
+	for _, x := range []string{"old/t", "gone/t"} {
+		if g, _ := r.Reading([]byte(x), scanEnd+240*hour); g.Left || !told[x] {
+			t.Errorf("%s may be named by what was not read: told %v, %+v", x, told[x], g)
+		}
+	}
+	r.Remove([]byte(topic))
+	if told := drain(r, scanEnd); !told["old/t"] || !told["gone/t"] {
+		t.Errorf("it went and nobody was told: %v", told)
+	}
+}
+
+// TestAConfigThatNamesTooMuchIsNotRead is sixteen megabytes of the shortest names.
+func TestAConfigThatNamesTooMuchIsNotRead(t *testing.T) {
+	for name, one := range map[string]string{"topics": `"%x":{"p":"sensor","t":"%[1]x"}`, "levels": `"%x":{"p":"sensor","t":"%[1]x/////////////////////////////////"}`, "ids": `"%x":{"p":"sensor","uniq_id":"%[1]x"}`} {
+		var b strings.Builder
+		b.WriteString(`{"dev":{"ids":["big"]},"cmps":{"z":{"p":"sensor"}`)
+		for i := 0; b.Len() < 16<<20; i++ {
+			fmt.Fprintf(&b, ","+one, i)
+		}
+		b.WriteString("}}")
+		r := newReader(t)
+		f := fact("homeassistant/device/big/config", b.String())
+		r.Put(f)
+		g, _ := r.Reading(f.Topic, scanEnd)
+		if len(r.nodes) > 100 || g.Left || len(g.Findings) != 1 || !strings.HasPrefix(g.Findings[0].Reason, "config too large to read here: it names more") {
+			t.Errorf("%s: %d nodes, %+v", name, len(r.nodes), g)
+		}
+		r.Remove(f.Topic)
+		if r.used != 0 || r.unread != 0 {
+			t.Errorf("%s: %d nodes are left", name, r.used)
+		}
+	}
+}
+
+func TestAListTooLargeToKeepIsSaidToBeOne(t *testing.T) {
+	r := store(t, []string{z2mOnline, z2mGroups, "zigbee2mqtt/lamp=1"})
+	f := fact("zigbee2mqtt/bridge/devices", `[{"friendly_name":"a"}`)
+	f.Cut, f.Size = true, 17<<20
+	r.Put(f)
+	if g, _ := r.Reading(f.Topic, scanEnd); g.Phrase != "too large to be read here" || g.Liveness.State != Alive || !strings.HasPrefix(g.Findings[0].Reason, "too large to read here: 17825792 bytes") {
+		t.Errorf("%+v", g)
+	}
+	if g, _ := r.Reading([]byte("zigbee2mqtt/lamp"), scanEnd); g.Left || len(g.Findings) != 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
+func TestWhatMustBeKeptWhole(t *testing.T) {
+	for topic, want := range map[string]bool{
+		"homeassistant/device/x/config": true, "my/disco/sensor/n/x/config": true, "zigbee2mqtt/bridge/devices": true, "base/bridge/groups": true,
+		"homie/5/d/$description": true, "tasmota/discovery/00AA/config": true, "app/status": true,
+		"frigate/yard/person/snapshot": false, "plant/image": false, "zigbee2mqtt/bridge/info": false, "config": false, "": false,
+	} {
+		if got := Whole([]byte(topic)); got != want {
+			t.Errorf("%q: %v", topic, got)
+		}
+	}
+}

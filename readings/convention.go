@@ -13,6 +13,8 @@ type convention struct {
 	identifier string
 	// hint reports the area that a discovery config betrays as this program's. Optional.
 	hint func(d *discovery) (area string, ok bool)
+	// whole reports that the payload of a topic is of use only when all of it is kept: lists and descriptions. Optional.
+	whole func(t topicName) bool
 	// place says what the topic is inside an area this convention has a sign for; false when the area is not of this
 	// convention after all, or the topic not of the area. The rest is the topic below the area, empty for the area's
 	// own topic.
@@ -38,6 +40,21 @@ func conventions() []convention {
 		rtl433(),
 		statestream(),
 	}
+}
+
+// Whole reports that a payload on the topic can be read only when all of it is there, such as a discovery config or a
+// gateway's list of its devices: who keeps payloads for a Reader should not cut these short.
+func Whole(topic []byte) bool {
+	return anyWhole(conventions(), nameOf(string(topic)))
+}
+
+func anyWhole(convs []convention, t topicName) bool {
+	for i := range convs {
+		if convs[i].whole != nil && convs[i].whole(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // topicName is a topic with its last level cut off once for all conventions.

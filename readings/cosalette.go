@@ -9,6 +9,7 @@ func cosalette() convention {
 	device := wordRule("online", "offline")
 	return convention{
 		name: "cosalette", identifier: "cosalette_",
+		whole: func(t topicName) bool { return t.leaf == "status" },
 		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
 			if t.leaf != "status" || t.above == "" || cut {
 				return

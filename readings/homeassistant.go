@@ -12,7 +12,8 @@ const defaultPrefix = "homeassistant"
 
 func homeAssistant() convention {
 	return convention{
-		name: "Home Assistant",
+		name:  "Home Assistant",
+		whole: func(t topicName) bool { return discoveryTopic(t.full, &discovery{}) },
 		signs: func(t topicName, _ []byte, _ bool, say func(sign)) {
 			if t.leaf == "status" && t.above == defaultPrefix {
 				say(sign{area: t.full, name: "Home Assistant", role: RoleLiveness, live: t.full, rule: wordRule("online", "offline")})
@@ -171,11 +172,32 @@ func (d *discovery) parse(payload []byte, cut bool, seed maphash.Seed) {
 		d.marker = true
 		return
 	}
-	if !d.device {
+	if d.device {
+		d.deviceForm(payload, parts, seed)
+	} else {
 		d.component(payload, d.platform, nil, seed)
-		return
 	}
-	d.deviceForm(payload, parts, seed)
+	d.bound()
+}
+
+// maxNamed is how much a config may name: levels of topics, unique ids and identifiers together. A few megabytes of the
+// shortest names would take hundreds here.
+const maxNamed = 1 << 18
+
+// bound takes a config that names too much for one that is not whole.
+func (d *discovery) bound() {
+	n := len(d.uids) + len(d.ids)
+	for i := range d.topics {
+		if n += 1 + min(strings.Count(d.topics[i].topic, "/"), maxDepth); n > maxNamed {
+			break
+		}
+	}
+	if n > maxNamed {
+		*d = discovery{
+			prefix: d.prefix, platform: d.platform, object: d.object, illegal: d.illegal, device: d.device, cut: true,
+			topics: d.topics[:0], sets: d.sets[:0], uids: d.uids[:0], ids: d.ids[:0],
+		}
+	}
 }
 
 // deviceForm reads the components of a device config. Of the root's keys only a few are inherited.

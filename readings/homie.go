@@ -8,7 +8,8 @@ import "strings"
 func homie() convention {
 	states := wordRule(several("ready", "alert", "sleeping"), several("lost", "disconnected"))
 	return convention{
-		name: "Homie",
+		name:  "Homie",
+		whole: func(t topicName) bool { return t.leaf == "$description" || t.leaf == "$nodes" },
 		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
 			if t.leaf == "" || t.leaf[0] != '$' || t.above == "" || cut {
 				return

@@ -18,6 +18,7 @@ type verdict struct {
 	left    Kind // why it looks left behind
 	hazard  bool
 	ignored bool
+	unread  bool // too large to be read
 	config  *config
 	view    *view
 	later   int64 // Unix milliseconds at which it may look left behind although nothing arrives; 0 = never
@@ -131,6 +132,7 @@ func (r *Reader) judgeConfig(v *verdict, now int64) {
 	switch {
 	case c.flags&cfgCut != 0:
 		v.note(TooLarge, Weak, 0)
+		v.unread = true
 		return
 	case c.flags&cfgMarker != 0:
 		v.note(Marker, Strong, 0)
@@ -245,6 +247,10 @@ func (r *Reader) judgeTopic(v *verdict, id uint32, h *held) {
 	}
 	if h.flags&heldLooksEmpty != 0 {
 		v.note(LooksEmpty, Weak, 0)
+	}
+	if h.flags&heldCut != 0 && anyWhole(r.convs, nameOf(r.name(id))) {
+		v.note(TooLarge, Weak, 0)
+		v.unread = true
 	}
 	switch p.role {
 	case RoleState, RoleOther, RoleAvailability:

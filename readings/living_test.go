@@ -58,7 +58,7 @@ func living() map[string][]string {
 		"zwave":                                        {`zwave/_CLIENTS/ZWAVE_GATEWAY-a/status={"value":true}`, `zwave/node_1/status={"value":false}`, "zwave/node_1/37/0/currentValue=1"},
 		"no availability at all": {`homeassistant/binary_sensor/door/config={"uniq_id":"d","stat_t":"rf/door"}`, `homeassistant/light/strip/config={"uniq_id":"s","cmd_t":"strip/set","stat_t":"strip/state"}`,
 			"strip/state=ON"},
-		"two devices that share a state": {`homeassistant/sensor/aa5/config={"uniq_id":"5","stat_t":"aa5/state","avty_t":"aa5/status","dev":{"ids":"five"}}`, `homeassistant/sensor/aa6/config={"uniq_id":"6","stat_t":"aa5/state","avty_t":"aa6/status","dev":{"ids":"six"}}`, "aa5/state=1", "aa5/status=offline", "aa6/status=online"},
+		"two devices that share a state":                     {`homeassistant/sensor/aa5/config={"uniq_id":"5","stat_t":"aa5/state","avty_t":"aa5/status","dev":{"ids":"five"}}`, `homeassistant/sensor/aa6/config={"uniq_id":"6","stat_t":"aa5/state","avty_t":"aa6/status","dev":{"ids":"six"}}`, "aa5/state=1", "aa5/status=offline", "aa6/status=online"},
 		"an application that does not stamp a foreign topic": {`app/status={"status":"online","version":"1","uptime_s":4,"devices":{"a":{"status":"ok"}}}` + "\x00", "app/a/state=1\x00", "app/note=of somebody else"},
 	}
 }

@@ -58,7 +58,7 @@ func (r *Reader) phrase(v *verdict, h *held, now int64) string {
 	if v.left != NoFinding {
 		return "left behind: " + leftWords(v)
 	}
-	if v.config != nil && v.config.flags&cfgCut != 0 {
+	if v.unread {
 		return "too large to be read here"
 	}
 	if h.flags&heldServed != 0 {

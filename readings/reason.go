@@ -87,7 +87,7 @@ func (r *Reader) livenessOf(v *verdict) Liveness {
 		l.Note = "a retained online value proves only that nobody has published offline since; " + age
 	case c.state == Offline:
 		l.Note = "the owner said offline, or its last will did; it may come back; " + age
-	case v.config != nil && v.config.flags&cfgCut != 0:
+	case v.config != nil && v.unread:
 		l.Note = "the config is too large to be read here, so what it waits for is not known"
 	case c.live == 0:
 		l.Note = "no topic says whether the owner lives"
@@ -249,7 +249,13 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 	case Older:
 		return other + " announces the same device, by a newer version of the same program or by one that says who it is"
 	case TooLarge:
-		return fmt.Sprintf("too large to be read here: %d bytes, %d kept; what it announces and names is not known", h.size, h.kept)
+		if v.config == nil {
+			return fmt.Sprintf("too large to read here: %d bytes, %d kept; what it names is not known, and nothing is called left behind for not being named (setting store.payload_per_document)", h.size, h.kept)
+		}
+		if h.kept == h.size {
+			return fmt.Sprintf("config too large to read here: it names more than %d levels of topics and ids; what they are is not known, and no topic is called left behind for want of it", maxNamed)
+		}
+		return fmt.Sprintf("config too large to read here: %d bytes, %d kept; what it announces and names is not known, and no topic is called left behind for want of it (setting store.payload_per_document)", h.size, h.kept)
 	case EmptyReplay:
 		return "the broker replays it with an empty payload"
 	default:

@@ -8,7 +8,8 @@ import "strings"
 func tasmota() convention {
 	words := wordRule("Online", "Offline")
 	return convention{
-		name: "Tasmota",
+		name:  "Tasmota",
+		whole: func(t topicName) bool { return strings.HasPrefix(t.above, "tasmota/discovery/") },
 		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
 			switch {
 			case t.leaf == "LWT":

@@ -11,7 +11,7 @@ import (
 const (
 	maxPlain  = 40       // bytes of a word that is kept
 	maxMember = 40       // bytes of a member that is kept
-	maxLooked = 64 << 10 // bytes of a JSON object in which members are looked for
+	maxLooked = 1 << 20  // bytes of a JSON object in which members are looked for
 )
 
 // value is the kept part of a payload. "{" starts the members of an object, each "name\x00kind text\x01"; anything else

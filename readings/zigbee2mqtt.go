@@ -9,6 +9,9 @@ func zigbee2mqtt() convention {
 	state := rule{form: formFieldOrPlain, field: "state", on: "online", off: "offline"}
 	return convention{
 		name: "zigbee2mqtt", identifier: "zigbee2mqtt_",
+		whole: func(t topicName) bool {
+			return strings.HasSuffix(t.above, "/bridge") && (t.leaf == "devices" || t.leaf == "groups")
+		},
 		signs: func(t topicName, payload []byte, cut bool, say func(sign)) {
 			base, ok := strings.CutSuffix(t.above, "/bridge")
 			if !ok || base == "" {

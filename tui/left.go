@@ -91,7 +91,12 @@ func (m *model) tookLeft(msg leftMsg) {
 	l.news++
 }
 
-func (g *Group) key() string { return g.Convention + "\x00" + g.Owner + "\x00" + g.Device }
+func (g *Group) key() string {
+	if g.Key != "" {
+		return g.Key
+	}
+	return g.Convention + "\x00" + g.Owner + "\x00" + g.Device
+}
 
 func (l *leftPage) open(key string) bool { return l.allShut == l.except[key] }
 

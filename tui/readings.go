@@ -56,6 +56,7 @@ type LeftBehind struct {
 
 // Group is what one owner or one device left behind, or the hazards under its name.
 type Group struct {
+	Key                                              string // tells it from every other, whatever their names
 	Owner, Rule, Convention, Device, State, Strength string
 	Hazard                                           bool
 	Reasons                                          []Finding
