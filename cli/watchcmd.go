@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,7 +113,7 @@ func (r *resolved) watch(ctx context.Context, log *slog.Logger) error {
 	ready := keep.known(w.Scanned())
 	if reader != nil {
 		feeding, stop := context.WithCancel(ctx)
-		first, wait := startFeeder(feeding, inv, reader, ready, func() inventory.Link { link, _ := w.Status(); return link })
+		first, wait := startFeeder(feeding, inv, reader, slices.Concat(r.Scan.Filters, r.Scan.ExtraFilters), ready, w.Status)
 		defer wait()
 		defer stop()
 		ready = first

@@ -58,9 +58,10 @@ func esphome() convention {
 			if !strings.HasSuffix(topic, "/command") {
 				return claim{}, false
 			}
-			node, level := topic, ""
+			node := topic
 			for range 5 {
-				if node, level = lastLevel(node); node == "" {
+				above, level := lastLevel(node)
+				if node = above; node == "" {
 					return claim{}, false
 				}
 				if at := r.lookup(node + "/status"); esphomeComponent(level) && at != 0 && r.sayPlain(at, words) != Unknown {

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	maxPlain  = 40       // bytes of a word that is kept
-	maxMember = 40       // bytes of a member that is kept
-	maxLooked = 1 << 20  // bytes of a JSON object in which members are looked for
+	maxPlain  = 40      // bytes of a word that is kept
+	maxMember = 40      // bytes of a member that is kept
+	maxLooked = 1 << 20 // bytes of a JSON object in which members are looked for
 )
 
 // value is the kept part of a payload. "{" starts the members of an object, each "name\x00kind text\x01"; anything else
