@@ -32,7 +32,8 @@ func classSize(class int) (size, items int) {
 // slab holds the items of one class. Free items are chained through their first two bytes.
 type slab struct {
 	data       []byte // nil when the slab is not used
-	free       uint16 // first free item, noItem for none
+	free       uint16 // first item that was given back, noItem for none
+	fresh      uint16 // items handed out so far: those from here on were never touched
 	live       uint16
 	next, prev int32 // among the slabs of the class with room; -1 for none
 	listed     bool
@@ -90,23 +91,20 @@ func (b *blobs) alloc(n int) uint32 {
 	at := c.room
 	s := &c.slabs[at]
 	item := s.free
-	s.free = uint16(s.data[int(item)*size]) | uint16(s.data[int(item)*size+1])<<8
+	if item != noItem {
+		s.free = uint16(s.data[int(item)*size]) | uint16(s.data[int(item)*size+1])<<8
+	} else {
+		item = s.fresh
+		s.fresh++
+	}
 	s.live++
-	if s.free == noItem {
+	if s.free == noItem && int(s.fresh) == items {
 		c.unlist(at)
 	}
 	return uint32(int(at)*items + int(item))
 }
 
 func (c *slabClass) addSlab(size, items int) {
-	data := make([]byte, size*items)
-	for i := range items {
-		next := uint16(i + 1)
-		if i == items-1 {
-			next = noItem
-		}
-		data[i*size], data[i*size+1] = byte(next), byte(next>>8)
-	}
 	at := int32(len(c.slabs))
 	if n := len(c.empty); n > 0 {
 		at = c.empty[n-1]
@@ -114,7 +112,7 @@ func (c *slabClass) addSlab(size, items int) {
 	} else {
 		c.slabs = append(c.slabs, slab{})
 	}
-	c.slabs[at] = slab{data: data}
+	c.slabs[at] = slab{data: make([]byte, size*items), free: noItem}
 	c.list(at)
 }
 

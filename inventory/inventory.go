@@ -66,7 +66,7 @@ func (inv *Inventory) Expect(n int) {
 	defer inv.mu.Unlock()
 	n = min(n, expectLimit)
 	inv.topics.expect(n)
-	inv.tree.index.expect(n + n/6)
+	inv.tree.index.expect(indexedOf(n))
 }
 
 // Apply takes in publications in the order in which they reached us. What it needs of them it copies. It holds the lock
@@ -124,6 +124,7 @@ func (inv *Inventory) applyRun(batch []Publication, d func() digests) {
 		}
 		inv.apply(q, inv.hashes[i], func() digests { return digestsOf(q) })
 	}
+	inv.tree.settle()
 }
 
 // warm computes the hashes of a batch and touches what applying it will need. A topic costs several places in memory

@@ -3,6 +3,7 @@ package inventory
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // maxLevels is how many levels a tree has at most: what follows the last one is one level, slashes and all, so that a
@@ -67,17 +68,25 @@ func under(topic, path []byte) bool {
 // compareTopics orders topics level by level, and levels by their bytes: as a tree with everything open shows them. It
 // is the order of the bytes with the slash in front of all others.
 func compareTopics(a, b []byte) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i+8 <= n && binary.LittleEndian.Uint64(a[i:]) == binary.LittleEndian.Uint64(b[i:]) {
-		i += 8
-	}
-	for ; i < n; i++ {
-		if x, y := a[i], b[i]; x != y {
-			return int(slashFirst[x]) - int(slashFirst[y])
-		}
+	if i := sharedBytes(a, b); i < min(len(a), len(b)) {
+		return int(slashFirst[a[i]]) - int(slashFirst[b[i]])
 	}
 	return len(a) - len(b)
+}
+
+// sharedBytes returns how many bytes a and b have in common from the first on.
+func sharedBytes(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // slashFirst gives every byte its rank in the order of topics.

@@ -22,7 +22,11 @@ const (
 	nodePlaced  = 1 << iota // in the chain of those that are in order, or will be in a moment
 	nodeOrdered             // in the order
 	nodeTaken               // somebody is sorting it outside the lock
+	nodeWide                // its children are in the index
 )
+
+// fewChildren is up to how many children of a level are found by going through them.
+const fewChildren = 8
 
 // branch is what a node with children has beside.
 type branch struct {
@@ -107,7 +111,10 @@ type tree struct {
 	bfree    uint32   // chained through waiting
 	orders   []*order // of children that were shown
 	ofree    []uint32
-	index    table // by parent and name
+	index    table  // of the children of wide levels, by parent and name
+	last     uint32 // the level of the slot inserted last, number plus one; 0 = it may be gone
+	owed     sums   // what the levels from owedAt up are to count in addition, see settle
+	owedAt   uint32 // number plus one; 0 = nothing
 	seed     maphash.Seed
 	topic    func(id uint32) []byte // of a slot
 	flags    func(id uint32) Flags  // of a slot
@@ -116,11 +123,14 @@ type tree struct {
 func (t *tree) init(topic func(uint32) []byte, flags func(uint32) Flags, expected int) {
 	t.topic, t.flags = topic, flags
 	t.seed = maphash.MakeSeed()
-	// A million topics were seen to have a sixth more levels than topics.
-	t.index = newTable(func(id uint32) uint32 { return t.node(id).hash }, expected+expected/6)
+	t.index = newTable(indexedOf(expected))
 	t.takeNode()
 	t.node(0).branch = t.takeBranch() + 1
 }
+
+// indexedOf returns how many levels n topics are expected to have in the index. A million topics were seen to have a
+// sixth more levels than topics, and half of them to be one of few children.
+func indexedOf(n int) int { return n/2 + n/12 }
 
 func (t *tree) node(id uint32) *node { return &t.nodes[id>>nodeShift][id&(1<<nodeShift-1)] }
 

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,7 +25,9 @@ func looksEmpty(payload []byte) bool {
 }
 
 // oddName reports whether a topic is easily misread: see FlagOddName.
-func oddName(topic []byte) bool {
+func oddName(topic []byte) bool { return !plainName(topic) && oddRunes(topic) }
+
+func oddRunes(topic []byte) bool {
 	start := true // at the first rune of a level
 	space := false
 	for i := 0; i < len(topic); {
@@ -62,6 +65,43 @@ func oddName(topic []byte) bool {
 		i += n
 	}
 	return start || space
+}
+
+// plainName reports whether a topic is of visible ASCII without spaces, with no level that is empty: nearly all are, and
+// eight bytes at a time tell.
+func plainName(topic []byte) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	n := len(topic)
+	if n == 0 || topic[0] == '/' || topic[n-1] == '/' {
+		return false
+	}
+	slash := false // the byte before is one
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		x := binary.LittleEndian.Uint64(topic[i:])
+		if x&high != 0 {
+			return false
+		}
+		// No byte has its highest bit, so that none of these sums reaches into the next byte.
+		visible := (x + each*(0x80-0x21)) & (x ^ each*0x7F + each*0x7F)
+		slashes := ^(x ^ each*'/' + each*0x7F) & high
+		before := slashes << 8
+		if slash {
+			before |= 0x80
+		}
+		if visible&high != high || slashes&before != 0 {
+			return false
+		}
+		slash = slashes>>63 != 0
+	}
+	for ; i < n; i++ {
+		c := topic[i]
+		if c <= ' ' || c >= 0x7F || c == '/' && slash {
+			return false
+		}
+		slash = c == '/'
+	}
+	return true
 }
 
 // invisible reports whether r changes how text is shown without being seen: C1 controls, format runes (bidirectional

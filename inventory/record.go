@@ -37,15 +37,17 @@ const (
 	flagQoSKnown
 	flagQoS1
 	flagQoS2
-	flagQueued // its number waits in the queue of the order; stays when the record is freed
-	flagInFeed // its number waits in the feed of changes; stays when the record is freed
-	flagFresh  // it came since the feed told of it
-	flagGained // it had no interval and was overwritten with one
+	flagQueued  // its number waits in the queue of the order; stays when the record is freed
+	flagInFeed  // its number waits in the feed of changes; stays when the record is freed
+	flagFresh   // it came since the feed told of it
+	flagGained  // it had no interval and was overwritten with one
+	flagCounted // it is in the sums of the tree
 
 	flagsPublic = FlagApproved<<1 - 1
 	flagsClass  = FlagNever | FlagExpiring | FlagUnknown
 	flagsWire   = flagFinite | flagAbsent
 	flagsQoS    = flagQoSKnown | flagQoS1 | flagQoS2
+	flagsSummed = flagsClass | FlagDue | findings
 	flagsQueue  = flagQueued | flagInFeed
 )
 

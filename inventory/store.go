@@ -35,7 +35,7 @@ func (s *store) init(o Options) {
 	s.seed = maphash.MakeSeed()
 	s.arena.init()
 	s.blobs.init()
-	s.topics = newTable(func(id uint32) uint32 { return s.records.at(id).hash }, o.Expected)
+	s.topics = newTable(o.Expected)
 	s.tree.init(s.topicOf, func(id uint32) Flags { return s.records.at(id).flags }, o.Expected)
 	s.past.init(o.MaxChanges)
 }
@@ -65,7 +65,7 @@ func (s *store) held(r Ref) (*record, bool) {
 	return rec, rec.gen == r.gen && rec.flags&flagHeld != 0
 }
 
-// create makes an empty slot with the given public flags.
+// create makes an empty slot. It is counted when reflag is called for it, which has to come next.
 func (s *store) create(h uint32, topic []byte, at int64) (uint32, *record) {
 	id := s.records.take()
 	rec := s.records.at(id)
@@ -81,7 +81,7 @@ func (s *store) create(h uint32, topic []byte, at int64) (uint32, *record) {
 		}
 	}
 	s.topics.add(h, id)
-	rec.node = s.tree.insert(id, topic, rec.flags)
+	rec.node = s.tree.insert(id, topic)
 	s.flat.queue(id, rec)
 	s.structure++
 	return id, rec
@@ -119,17 +119,20 @@ func (s *store) rewrite(chunk uint16) {
 
 // reflag sets the flags of a slot and brings every sum above it in line.
 func (s *store) reflag(rec *record, f Flags) {
-	before, after := sumsOf(rec.flags), sumsOf(f)
-	if (rec.flags^f)&FlagCut != 0 {
+	had := rec.flags
+	rec.flags = f | flagCounted
+	if (had^f)&FlagCut != 0 {
 		if f&FlagCut != 0 {
 			s.cut++
 		} else {
 			s.cut--
 		}
 	}
-	rec.flags = f
-	if before != after {
-		s.tree.change(rec.node, before, after)
+	switch {
+	case had&flagCounted == 0:
+		s.tree.count(rec.node, sumsOf(f))
+	case (had^f)&flagsSummed != 0:
+		s.tree.change(rec.node, sumsOf(had), sumsOf(f))
 	}
 }
 

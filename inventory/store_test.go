@@ -11,7 +11,7 @@ import (
 
 func TestATableFindsWhatAMapFinds(t *testing.T) {
 	hashes := map[uint32]uint32{}
-	tab := newTable(func(id uint32) uint32 { return hashes[id] }, 0)
+	tab := newTable(0)
 	r := rand.New(rand.NewPCG(4, 4))
 	grown := 0
 	for step := range 30000 {
@@ -27,9 +27,9 @@ func TestATableFindsWhatAMapFinds(t *testing.T) {
 			delete(hashes, id)
 		} else {
 			hashes[id] = r.Uint32N(700) // many agree
-			before := len(tab.cur.ids)
+			before := len(tab.cur)
 			tab.add(hashes[id], id)
-			if len(tab.cur.ids) != before {
+			if len(tab.cur) != before {
 				grown++
 				if tab.moved > moveSteps {
 					t.Fatalf("one operation moved %d places", tab.moved)
@@ -45,8 +45,8 @@ func TestATableFindsWhatAMapFinds(t *testing.T) {
 			t.Fatalf("step %d: %d held, counted %d", step, len(hashes), tab.live)
 		}
 	}
-	if grown < 4 || len(tab.cur.ids) > 65536 {
-		t.Fatalf("grown %d times to %d places", grown, len(tab.cur.ids))
+	if grown < 4 || len(tab.cur) > 65536 {
+		t.Fatalf("grown %d times to %d places", grown, len(tab.cur))
 	}
 }
 

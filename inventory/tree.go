@@ -26,11 +26,44 @@ func (t *tree) hashOf(parent uint32, name []byte) uint32 {
 
 // child returns the level called name below parent.
 func (t *tree) child(parent uint32, name []byte) (uint32, bool) {
-	h := t.hashOf(parent, name)
-	return t.index.find(h, func(id uint32) bool {
+	return t.childWith(parent, name, t.hashOf(parent, name))
+}
+
+// childWith is child for a name whose hash is known. A level with few children is gone through: the index would cost a
+// far place in memory for each of them, and most levels have one or two.
+func (t *tree) childWith(parent uint32, name []byte, h uint32) (uint32, bool) {
+	same := func(id uint32) bool {
 		nd := t.node(id)
-		return nd.hash == h && nd.parent == parent && int(nd.n) == len(name) && bytes.Equal(t.name(id), name)
-	})
+		return nd.parent == parent && int(nd.n) == len(name) && bytes.Equal(t.name(id), name)
+	}
+	p := t.node(parent)
+	if p.branch == 0 {
+		return 0, false
+	}
+	if p.flags&nodeWide != 0 {
+		return t.index.find(h, same)
+	}
+	b := t.below(p.branch)
+	for _, first := range [2]uint32{b.waiting, b.placed} {
+		for kid := first; kid != 0; kid = t.node(kid - 1).next {
+			if t.node(kid-1).hash == h && same(kid-1) {
+				return kid - 1, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// widen puts the children of a level into the index.
+func (t *tree) widen(parent uint32) {
+	p := t.node(parent)
+	p.flags |= nodeWide
+	b := t.below(p.branch)
+	for _, first := range [2]uint32{b.waiting, b.placed} {
+		for kid := first; kid != 0; kid = t.node(kid - 1).next {
+			t.index.add(t.node(kid-1).hash, kid-1)
+		}
+	}
 }
 
 // seek returns the deepest level that exists on the way to path, and how many levels of path it has.
@@ -47,16 +80,17 @@ func (t *tree) seek(path []byte) (id uint32, depth int) {
 	return id, depth
 }
 
-// insert adds the levels of a new slot, whose topic is there already, and counts it in all of them.
-func (t *tree) insert(rec uint32, topic []byte, f Flags) uint32 {
-	var id uint32
+// insert adds the levels of a new slot, whose topic is there already. It counts it in none of them: see count.
+func (t *tree) insert(rec uint32, topic []byte) uint32 {
+	id, start := t.shared(topic)
 	fresh := false
-	for start, depth := 0, 0; start <= len(topic); depth++ {
+	for depth := int(t.node(id).depth); start <= len(topic); depth++ {
 		end := levelEnd(topic, start, depth)
 		name := topic[start:end]
+		h := t.hashOf(id, name)
 		next, ok := uint32(0), false
 		if !fresh {
-			next, ok = t.child(id, name)
+			next, ok = t.childWith(id, name, h)
 		}
 		if !ok {
 			fresh = true
@@ -64,15 +98,33 @@ func (t *tree) insert(rec uint32, topic []byte, f Flags) uint32 {
 			nd := t.node(next)
 			nd.parent, nd.named, nd.depth = id, rec, uint16(depth+1)
 			nd.off, nd.n = uint16(start), uint16(end-start)
-			nd.hash = t.hashOf(id, name)
+			nd.hash = h
 			t.link(id, next)
-			t.index.add(nd.hash, next)
 		}
 		id, start = next, end+1
 	}
 	t.node(id).rec = rec + 1
-	t.change(id, sums{}, sumsOf(f))
+	t.last = id + 1
 	return id
+}
+
+// shared returns the deepest level that topic shares with the one inserted last, and where the next level of topic
+// begins. Brokers send topics level by level, so that most of the way is the same as the time before.
+func (t *tree) shared(topic []byte) (id uint32, start int) {
+	if t.last == 0 {
+		return 0, 0
+	}
+	id = t.last - 1
+	n := sharedBytes(topic, t.path(id))
+	for ; id != 0; id = t.node(id).parent {
+		nd := t.node(id)
+		end := int(nd.off) + int(nd.n)
+		// The last level that a topic can have takes slashes as well.
+		if end <= n && (end == len(topic) || topic[end] == '/' && nd.depth < maxLevels) {
+			return id, end + 1
+		}
+	}
+	return 0, 0
 }
 
 // link makes a node the first child of its parent, which gets a branch if it has none.
@@ -89,6 +141,12 @@ func (t *tree) link(parent, id uint32) {
 	b.kids++
 	b.late++
 	t.chain(&b.waiting, id)
+	switch {
+	case p.flags&nodeWide != 0:
+		t.index.add(t.node(id).hash, id)
+	case b.kids > fewChildren:
+		t.widen(parent)
+	}
 }
 
 // chain puts a node in front of a chain.
@@ -120,6 +178,29 @@ func (t *tree) unchain(b *branch, id uint32) {
 	}
 }
 
+// count adds what a new slot at id counts to its level and to those above, all of them but its own level at the latest
+// when settle is called: neighbours share what is above them, and go up once together.
+func (t *tree) count(id uint32, s sums) {
+	nd := t.node(id)
+	if nd.branch == 0 {
+		id = nd.parent // alone it is counted in its slot
+	}
+	if t.owedAt != id+1 {
+		t.settle()
+		t.owedAt = id + 1
+	}
+	t.owed.add(s)
+}
+
+// settle brings the sums in line with what was counted. No lock may be let go before it was called.
+func (t *tree) settle() {
+	if t.owedAt != 0 {
+		at, s := t.owedAt-1, t.owed
+		t.owedAt, t.owed = 0, sums{}
+		t.change(at, sums{}, s)
+	}
+}
+
 // change replaces what one slot adds to the sums of its level and of those above.
 func (t *tree) change(id uint32, before, after sums) {
 	for {
@@ -139,6 +220,8 @@ func (t *tree) change(id uint32, before, after sums) {
 // remove takes a slot out of its level, and levels that hold nothing any more out of the tree. The topic of the slot
 // must still be there.
 func (t *tree) remove(rec, id uint32, f Flags) {
+	t.settle()
+	t.last = 0
 	t.change(id, sumsOf(f), sums{})
 	t.node(id).rec = 0
 	for id != 0 {
@@ -147,8 +230,10 @@ func (t *tree) remove(rec, id uint32, f Flags) {
 			break
 		}
 		parent := nd.parent
+		if t.node(parent).flags&nodeWide != 0 {
+			t.index.remove(nd.hash, id)
+		}
 		t.unlink(parent, id)
-		t.index.remove(nd.hash, id)
 		*nd = node{next: t.free}
 		t.free = id + 1
 		id = parent
@@ -175,6 +260,7 @@ func (t *tree) unlink(parent, id uint32) {
 	*b = branch{waiting: t.bfree}
 	t.bfree = p.branch
 	p.branch = 0
+	p.flags &^= nodeWide
 }
 
 // rename points the names of a level and of those above away from a slot that goes.
