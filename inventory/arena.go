@@ -3,6 +3,9 @@ package inventory
 // arenaChunk is the size of one chunk of topics in bytes. A longer topic does not exist: MQTT ends at 65 535.
 const arenaChunk = 256 << 10
 
+// arenaEntries is how many topics of 48 bytes a chunk has; more make the list of them grow.
+const arenaEntries = arenaChunk / 48
+
 // place is where a topic stands: bytes off to off+n of a chunk.
 type place struct {
 	off      uint32
@@ -36,7 +39,7 @@ func (a *arena) at(p place) []byte {
 // add copies a topic.
 func (a *arena) add(id uint32, topic []byte) place {
 	if a.open < 0 || len(a.chunks[a.open].data)+len(topic) > cap(a.chunks[a.open].data) {
-		a.open = a.put(&chunk{data: make([]byte, 0, arenaChunk)})
+		a.open = a.put(&chunk{data: make([]byte, 0, arenaChunk), entries: make([]chunkEntry, 0, arenaEntries)})
 	}
 	c := a.chunks[a.open]
 	p := place{off: uint32(len(c.data)), chunk: uint16(a.open), n: uint16(len(topic))}
