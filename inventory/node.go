@@ -101,6 +101,12 @@ const (
 	branchShift = 10
 )
 
+// wayStep is one level on the way to the slot inserted last.
+type wayStep struct {
+	id   uint32
+	owed sums // what its sums lack
+}
+
 // tree keeps the levels of all topics, with sums that follow every change.
 type tree struct {
 	nodes    [][]node
@@ -111,10 +117,8 @@ type tree struct {
 	bfree    uint32   // chained through waiting
 	orders   []*order // of children that were shown
 	ofree    []uint32
-	index    table  // of the children of wide levels, by parent and name
-	last     uint32 // the level of the slot inserted last, number plus one; 0 = it may be gone
-	owed     sums   // what the levels from owedAt up are to count in addition, see settle
-	owedAt   uint32 // number plus one; 0 = nothing
+	index    table     // of the children of wide levels, by parent and name
+	way      []wayStep // from the root to the slot inserted last; empty when it may be gone
 	seed     maphash.Seed
 	topic    func(id uint32) []byte // of a slot
 	flags    func(id uint32) Flags  // of a slot

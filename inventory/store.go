@@ -130,7 +130,7 @@ func (s *store) reflag(rec *record, f Flags) {
 	}
 	switch {
 	case had&flagCounted == 0:
-		s.tree.count(rec.node, sumsOf(f))
+		s.tree.count(sumsOf(f))
 	case (had^f)&flagsSummed != 0:
 		s.tree.change(rec.node, sumsOf(had), sumsOf(f))
 	}

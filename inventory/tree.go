@@ -82,9 +82,10 @@ func (t *tree) seek(path []byte) (id uint32, depth int) {
 
 // insert adds the levels of a new slot, whose topic is there already. It counts it in none of them: see count.
 func (t *tree) insert(rec uint32, topic []byte) uint32 {
-	id, start := t.shared(topic)
+	start := t.shared(topic)
+	id := t.way[len(t.way)-1].id
 	fresh := false
-	for depth := int(t.node(id).depth); start <= len(topic); depth++ {
+	for depth := len(t.way) - 1; start <= len(topic); depth++ {
 		end := levelEnd(topic, start, depth)
 		name := topic[start:end]
 		h := t.hashOf(id, name)
@@ -102,29 +103,33 @@ func (t *tree) insert(rec uint32, topic []byte) uint32 {
 			t.link(id, next)
 		}
 		id, start = next, end+1
+		t.way = append(t.way, wayStep{id: id})
 	}
 	t.node(id).rec = rec + 1
-	t.last = id + 1
 	return id
 }
 
-// shared returns the deepest level that topic shares with the one inserted last, and where the next level of topic
-// begins. Brokers send topics level by level, so that most of the way is the same as the time before.
-func (t *tree) shared(topic []byte) (id uint32, start int) {
-	if t.last == 0 {
-		return 0, 0
-	}
-	id = t.last - 1
-	n := sharedBytes(topic, t.path(id))
-	for ; id != 0; id = t.node(id).parent {
-		nd := t.node(id)
-		end := int(nd.off) + int(nd.n)
-		// The last level that a topic can have takes slashes as well.
-		if end <= n && (end == len(topic) || topic[end] == '/' && nd.depth < maxLevels) {
-			return id, end + 1
+// shared leaves on the way what topic has in common with the one inserted last, and returns where its next level begins.
+// Brokers send topics level by level, so that this is most of it.
+func (t *tree) shared(topic []byte) int {
+	keep, start := 0, 0
+	if last := len(t.way) - 1; last > 0 {
+		n := sharedBytes(topic, t.path(t.way[last].id))
+		for keep = last; keep > 0; keep-- {
+			nd := t.node(t.way[keep].id)
+			end := int(nd.off) + int(nd.n)
+			// The last level that a topic can have takes slashes as well.
+			if end <= n && (end == len(topic) || topic[end] == '/' && keep < maxLevels) {
+				start = end + 1
+				break
+			}
 		}
 	}
-	return 0, 0
+	t.leave(keep + 1)
+	if keep == 0 && len(t.way) == 0 {
+		t.way = append(t.way, wayStep{})
+	}
+	return start
 }
 
 // link makes a node the first child of its parent, which gets a branch if it has none.
@@ -178,26 +183,42 @@ func (t *tree) unchain(b *branch, id uint32) {
 	}
 }
 
-// count adds what a new slot at id counts to its level and to those above, all of them but its own level at the latest
-// when settle is called: neighbours share what is above them, and go up once together.
-func (t *tree) count(id uint32, s sums) {
-	nd := t.node(id)
-	if nd.branch == 0 {
-		id = nd.parent // alone it is counted in its slot
+// count adds what the slot inserted last counts to its level and to those above: to all of them at the latest when settle
+// is called. Neighbours share most of the way up, so it is gone once for all of them.
+func (t *tree) count(s sums) {
+	at := len(t.way) - 1
+	if t.node(t.way[at].id).branch == 0 {
+		at-- // alone it is counted in its slot
 	}
-	if t.owedAt != id+1 {
-		t.settle()
-		t.owedAt = id + 1
+	t.way[at].owed.add(s)
+}
+
+// leave takes the levels from number depth on off the way, and hands up what was counted there.
+func (t *tree) leave(depth int) {
+	for len(t.way) > depth {
+		at := len(t.way) - 1
+		t.pay(at)
+		t.way = t.way[:at]
 	}
-	t.owed.add(s)
+}
+
+// pay adds what a level of the way owes to its sums, and to what the one above owes.
+func (t *tree) pay(at int) {
+	step := &t.way[at]
+	if step.owed.all == 0 {
+		return
+	}
+	t.below(t.node(step.id).branch).sums.add(step.owed)
+	if at > 0 {
+		t.way[at-1].owed.add(step.owed)
+	}
+	step.owed = sums{}
 }
 
 // settle brings the sums in line with what was counted. No lock may be let go before it was called.
 func (t *tree) settle() {
-	if t.owedAt != 0 {
-		at, s := t.owedAt-1, t.owed
-		t.owedAt, t.owed = 0, sums{}
-		t.change(at, sums{}, s)
+	for at := len(t.way) - 1; at >= 0; at-- {
+		t.pay(at)
 	}
 }
 
@@ -220,8 +241,7 @@ func (t *tree) change(id uint32, before, after sums) {
 // remove takes a slot out of its level, and levels that hold nothing any more out of the tree. The topic of the slot
 // must still be there.
 func (t *tree) remove(rec, id uint32, f Flags) {
-	t.settle()
-	t.last = 0
+	t.leave(0)
 	t.change(id, sumsOf(f), sums{})
 	t.node(id).rec = 0
 	for id != 0 {
