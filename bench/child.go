@@ -39,6 +39,7 @@ func child(ctx context.Context, kind string, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
 	defer cancel()
+	broker.EaseCollector() // as the program does
 	switch kind {
 	case "live":
 		return childLive(ctx, addr, limit-time.Second)
