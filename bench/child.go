@@ -74,7 +74,7 @@ func childProgram(ctx context.Context, addr string, want int) error {
 	note := "full"
 	for have := inv.Counts().Topics; have < int64(want); have = inv.Counts().Topics {
 		// Looking costs a wake-up, which is no work of the program's: rarely, and often only near the end.
-		look := 5 * time.Millisecond
+		look := 10 * time.Millisecond
 		if have*10 > int64(want)*9 {
 			look = 500 * time.Microsecond
 		}
