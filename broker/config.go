@@ -60,6 +60,12 @@ type Config struct {
 	// before anything is allocated for it. Default and most: 268 435 460, the largest that MQTT can announce.
 	MaxPacket int
 
+	// Version is the version of MQTT to speak; nil means 5. There is no fallback from one to another.
+	Version Version
+
+	// identity and will are those of a publisher: the whole client identifier, and the last will of a limited version.
+	identity string
+	will     *Message
 	// wire replaces dialling in tests of this package: the connection runs over what it returns.
 	wire func(ctx context.Context) (net.Conn, error)
 }
@@ -90,6 +96,9 @@ func (c Config) filled() Config {
 	}
 	if c.ReadAhead <= 0 {
 		c.ReadAhead = defaultReadAhead
+	}
+	if c.Version == nil {
+		c.Version = mqtt5{}
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

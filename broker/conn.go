@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/eclipse/paho.golang/paho"
-
 	"retainscope/inventory"
 )
 
@@ -24,21 +22,21 @@ const drainTime = time.Second
 // Conn is one connection to a broker: one socket, one session, clean from the start, over when it ends. Its methods
 // may be called from any goroutine but the one that delivers, where only Stats, Server, Done and Err may be called.
 //
-// Goroutines: one that only reads, one that decodes and delivers, three of the library. All have ended when Done is
+// Goroutines: one that only reads, one that decodes and delivers, and those of the library. All have ended when Done is
 // closed.
 type Conn struct {
-	cfg    Config
-	at     address
-	t      *transport
-	client *paho.Client
-	ahead  *readAhead
-	pace   pace
-	filter filter
-	rest   *handoff
-	out    *packetWriter
-	pings  *pings
-	server ServerInfo
-	sink   Deliver
+	cfg     Config
+	at      address
+	t       *transport
+	session Session
+	ahead   *readAhead
+	pace    pace
+	filter  filter
+	rest    *handoff
+	out     *packetWriter
+	pings   *pings
+	server  ServerInfo
+	sink    Deliver
 
 	closing      atomic.Bool
 	asked        atomic.Int32 // what was subscribed to: nothing yet, QoS 1 and above alone, or QoS 0 as well
@@ -70,7 +68,7 @@ const (
 // Source: MQTT 5, 3.1.
 func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Origin) (*Conn, error) {
 	cfg = cfg.filled()
-	if err := cfg.tooLong(); err != nil {
+	if err := cfg.fitting(); err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)
@@ -82,8 +80,11 @@ func Dial(ctx context.Context, cfg Config, deliver Deliver, origin inventory.Ori
 	return open(limited, cfg, t, deliver, origin)
 }
 
-// tooLong returns an error when a text of the CONNECT has no room on the wire.
-func (c Config) tooLong() error {
+// fitting returns an error when a text of the CONNECT has no place on the wire.
+func (c Config) fitting() error {
+	if c.Version.Limited() && c.Password != "" && c.User == "" {
+		return failed(StageMQTT, nil, "MQTT %s has no password without a user name", c.Version) // [MQTT-3.1.2-22]
+	}
 	for _, text := range []string{c.ClientID + "123456789012", c.User, string(c.Password)} {
 		if len(text) > longestText {
 			return failed(StageMQTT, nil, "the client identifier, the user or the password is longer than %d bytes", longestText)
@@ -115,33 +116,30 @@ func open(ctx context.Context, cfg Config, t *transport, deliver Deliver, origin
 		c.pace.limit = longNap
 	}
 	c.filter = filter{
-		maxPacket: cfg.MaxPacket, origin: origin, deliver: c.deliver, control: c.control,
+		maxPacket: cfg.MaxPacket, origin: origin, deliver: c.deliver, control: c.control, plain: cfg.Version.Limited(),
 		qosKnown: func() bool { return c.asked.Load() == askedAbove0 },
 	}
 	c.out = newPacketWriter(t, cfg.Timeout, c.fail)
 	c.pings = &pings{c: c}
-	id := clientID(cfg.ClientID)
-	c.client = paho.NewClient(paho.ClientConfig{
-		// The waiting for answers is bounded here, not in the library: see request.
-		ClientID: id, Conn: &libraryConn{c}, PingHandler: c.pings, PacketTimeout: 24 * time.Hour,
-		// The decoder has delivered what comes here; the library has only to acknowledge it.
-		OnPublishReceived: []func(paho.PublishReceived) (bool, error){
-			func(paho.PublishReceived) (bool, error) { return true, nil },
-		},
-	})
+	hello := Hello{ClientID: cfg.identity, User: cfg.User, Password: cfg.Password, KeepAlive: cfg.KeepAlive, Will: cfg.will}
+	if hello.ClientID == "" {
+		hello.ClientID = clientID(cfg.ClientID)
+	}
+	c.session = cfg.Version.Open(&Wire{c}, hello)
+	c.filter.grammar = c.session
 	go c.readLoop()
 	go c.decodeLoop()
 	stop := context.AfterFunc(ctx, func() { _ = t.socket.Close() })
-	ca, err := c.client.Connect(ctx, c.connectPacket(id))
+	server, err := c.session.Connect(ctx)
 	if err == nil && stop() {
-		c.server = serverInfo(id, cfg.KeepAlive, ca)
+		c.server = server
 		cfg.Logger.Debug("connected", "broker", c.at.String(), "client", c.server.ClientID)
 		go c.finish()
 		return c, nil
 	}
 	stop()
 	if err == nil { // the time was over in the very moment of the success
-		ca, err = nil, ctx.Err()
+		err = ctx.Err()
 		go c.finish()
 		_ = t.socket.Close()
 		<-c.done
@@ -150,28 +148,16 @@ func open(ctx context.Context, cfg Config, t *transport, deliver Deliver, origin
 	_ = t.socket.Close()
 	<-c.decoded
 	<-c.readEnded
-	if cause := c.Err(); cause != nil {
+	var no *Refusal
+	if cause := c.Err(); cause != nil && !errors.As(err, &no) {
 		err = cause
 	}
-	return nil, connectFailed(ctx, cfg, c.at, ca, err, !c.filter.fed, t.asked.Load())
-}
-
-// connectPacket is the CONNECT: a clean start, a session that ends with the connection, no will, no topic alias and
-// no Maximum Packet Size, which would make brokers hide larger messages in silence.
-func (c *Conn) connectPacket(id string) *paho.Connect {
-	// The library sizes a queue by it. Its handler never blocks, so that a larger one would gain nothing.
-	receiveMaximum := uint16(256)
-	return &paho.Connect{
-		ClientID: id, CleanStart: true, KeepAlive: uint16(c.cfg.KeepAlive / time.Second),
-		UsernameFlag: c.cfg.User != "", Username: c.cfg.User,
-		PasswordFlag: c.cfg.Password != "", Password: []byte(c.cfg.Password),
-		Properties: &paho.ConnectProperties{ReceiveMaximum: &receiveMaximum, RequestProblemInfo: true},
-	}
+	return nil, connectFailed(ctx, cfg, c.at, err, !c.filter.fed, t.asked.Load())
 }
 
 // finish waits for every goroutine of the connection.
 func (c *Conn) finish() {
-	<-c.client.Done()
+	<-c.session.Done()
 	<-c.decoded
 	<-c.readEnded
 	c.cfg.Logger.Debug("connection ended", "broker", c.at.String(), "cause", c.Err())
@@ -180,6 +166,10 @@ func (c *Conn) finish() {
 
 // fail records why the connection ended; the first cause stays.
 func (c *Conn) fail(err error) {
+	var violation *ProtocolError
+	if errors.As(err, &violation) {
+		violation.Version = c.cfg.Version.String()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cause == nil && !c.closing.Load() {
@@ -243,7 +233,7 @@ func (c *Conn) Close(ctx context.Context) error {
 		c.closing.Store(true)
 		stop := context.AfterFunc(ctx, func() { _ = c.t.socket.Close() })
 		defer stop()
-		if err := c.client.Disconnect(&paho.Disconnect{}); err != nil && !errors.Is(err, net.ErrClosed) {
+		if err := c.session.Disconnect(); err != nil && !errors.Is(err, net.ErrClosed) {
 			c.closeErr = fmt.Errorf("disconnect: %w", err)
 		}
 	})

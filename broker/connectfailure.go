@@ -10,26 +10,35 @@ import (
 	"fmt"
 	"net"
 	"time"
-
-	"github.com/eclipse/paho.golang/paho"
 )
 
-// hint311 is for a connect that fails the way a 3.1.1-only broker fails. It names the setting.
-const hint311 = `the broker may speak only MQTT 3.1.1: retainscope connects with protocol_version = "5" and does not fall back by itself`
+// Hints for a connect that fails the way a broker of another version fails. They name the setting.
+const (
+	hint311 = `the broker may speak only MQTT 3.1.1: mqtt.protocol_version is "5", and retainscope does not fall back by itself; "3.1.1" lists what such a broker holds, without expiry and without clears`
+	hint5   = `the broker may take no MQTT 3.1.1: mqtt.protocol_version is "3.1.1", and retainscope does not change it by itself; most brokers speak "5"`
+)
 
-// connectFailed explains a CONNECT without success. cause is what the decoder found first, silent whether the server
-// sent not one byte of MQTT, and asked whether it had asked for a client certificate.
-func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack, cause error, silent, asked bool) error {
-	if ca != nil && ca.ReasonCode >= 0x80 {
-		return refused(cfg, a, ca.ReasonCode, plain(ca.Properties.ReasonString), ca.Properties.ServerReference)
+// otherVersion returns the hint that the broker may speak another version only.
+func (c Config) otherVersion() string {
+	if c.Version.Limited() {
+		return hint5
 	}
+	return hint311
+}
+
+// connectFailed explains a CONNECT without success. cause is a *Refusal or what the decoder found first, silent whether the server
+// sent not one byte of MQTT, and asked whether it had asked for a client certificate.
+func connectFailed(ctx context.Context, cfg Config, a address, cause error, silent, asked bool) error {
 	var (
+		no        *Refusal
 		old       *v3Connack
 		foreign   *notMQTT
 		goodbye   *ServerDisconnect
 		violation *ProtocolError
 	)
 	switch {
+	case errors.As(cause, &no):
+		return refused(cfg, a, no.Code, plain(no.Reason), no.Reference)
 	case errors.As(cause, &old):
 		return refusedAs311(cfg, a, old)
 	case errors.As(cause, &foreign):
@@ -37,7 +46,11 @@ func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack,
 	case errors.As(cause, &goodbye):
 		return refused(cfg, a, goodbye.Code, goodbye.Reason, "")
 	case errors.As(cause, &violation):
-		return failed(StageProtocol, cause, "%s sent what MQTT 5 does not allow: %s: %s", a, violation.Packet, violation.What)
+		e := failed(StageProtocol, cause, "%s sent what %s does not allow: %s: %s", a, violation.mqtt(), violation.Packet, violation.What)
+		if cfg.Version.Limited() && violation.Packet == packetName(typeConnack) {
+			e.Hint = hint5
+		}
+		return e
 	}
 	if e := stopped(ctx, cfg, StageMQTT, cause, a.String()+" did not answer CONNECT"); e != nil {
 		return e
@@ -58,7 +71,7 @@ func connectFailed(ctx context.Context, cfg Config, a address, ca *paho.Connack,
 		return failed(StageMQTT, cause, "%s speaks TLS and was spoken to without; use mqtts://", a)
 	}
 	e := failed(StageMQTT, cause, "%s closed the connection without an answer to CONNECT", a)
-	e.Hint = hint311
+	e.Hint = cfg.otherVersion()
 	return e
 }
 
@@ -79,17 +92,32 @@ func refused(cfg Config, a address, code byte, reason, reference string) *Connec
 		e.text += "; it names the server " + quoted(reference)
 	}
 	if code == 0x84 {
-		e.Hint = hint311
+		e.Hint = cfg.otherVersion()
 	}
 	return e
 }
 
-// refusedAs311 explains the CONNACK of a server that answered in MQTT 3.1.1.
+// ReasonOf311 returns the reason code of MQTT 5 that means what a return code of a CONNACK of MQTT 3.1.1 does, 0x84 for
+// "unacceptable protocol version" and every code that does not exist.
 //
 // Source: MQTT 3.1.1, 3.2.2.3.
+func ReasonOf311(code byte) byte {
+	switch code {
+	case 2:
+		return 0x85
+	case 3:
+		return 0x88
+	case 4:
+		return 0x86
+	case 5:
+		return 0x87
+	}
+	return 0x84
+}
+
+// refusedAs311 explains the CONNACK of a server that answered in MQTT 3.1.1.
 func refusedAs311(cfg Config, a address, old *v3Connack) error {
-	code, ok := map[byte]byte{2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87}[old.code]
-	if ok {
+	if code := ReasonOf311(old.code); code != 0x84 {
 		e := refused(cfg, a, code, "", "")
 		e.Err = old
 		return e

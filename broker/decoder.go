@@ -28,7 +28,7 @@ func (c *Conn) decodeLoop() {
 		if err := c.filter.feed(b, at); err != nil {
 			c.fail(err)
 			var violation *ProtocolError
-			if errors.As(err, &violation) && c.filter.opened {
+			if errors.As(err, &violation) && c.filter.opened && !c.filter.plain {
 				c.out.goodbye(violation.Code)
 			}
 			c.ahead.drop(err)
@@ -42,9 +42,32 @@ func (c *Conn) deliver(batch []inventory.Publication) {
 	if c.closing.Load() {
 		return
 	}
+	if c.filter.plain && c.filter.origin == inventory.Live {
+		if batch = withoutReplays(batch); len(batch) == 0 {
+			return
+		}
+	}
 	c.publications.Add(int64(len(batch)))
 	c.lastAt.Store(batch[len(batch)-1].ReceivedAt)
 	c.sink(batch)
+}
+
+// withoutReplays moves what was published just now to the front of batch and returns it. A subscription of a limited
+// version brings retained copies whether they are wanted or not, and they alone have RETAIN 1.
+//
+// Source: MQTT 3.1.1, [MQTT-3.3.1-8] and [MQTT-3.3.1-9].
+func withoutReplays(batch []inventory.Publication) []inventory.Publication {
+	n := 0
+	for i := range batch {
+		if batch[i].Retain {
+			continue
+		}
+		if n != i {
+			batch[n] = batch[i]
+		}
+		n++
+	}
+	return batch[:n]
 }
 
 // control takes a whole packet that is not a QoS 0 PUBLISH and hands it to the library.

@@ -75,18 +75,28 @@ func (d *ServerDisconnect) Error() string {
 	return "the broker ended the connection: " + code + said(d.Reason)
 }
 
-// ProtocolError says what the server sent that MQTT 5 does not allow. The connection ends with it.
+// ProtocolError says what the server sent that the standard does not allow. The connection ends with it.
 //
 // Source: MQTT 5, 4.13.
 type ProtocolError struct {
 	Code   byte   // 0x81 Malformed Packet, 0x82 Protocol Error, 0x94 Topic Alias invalid or 0x95 Packet too large
 	Packet string // name of the packet, for instance "PUBLISH"
 	What   string
+	// Version is the version of MQTT that does not allow it; empty means 5. Only 5 has the codes above.
+	Version string
+}
+
+// mqtt returns the name of the version.
+func (e *ProtocolError) mqtt() string {
+	if e.Version == "" {
+		return "MQTT 5"
+	}
+	return "MQTT " + e.Version
 }
 
 // Error returns one sentence that names the packet and the fault.
 func (e *ProtocolError) Error() string {
-	return fmt.Sprintf("the broker sent what MQTT 5 does not allow: %s: %s", e.Packet, e.What)
+	return fmt.Sprintf("the broker sent what %s does not allow: %s: %s", e.mqtt(), e.Packet, e.What)
 }
 
 // said returns what the server said of itself in quotes, or nothing.

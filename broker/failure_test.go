@@ -33,7 +33,7 @@ func TestErrorsMadeWithoutATextStillSayWhatTheyAre(t *testing.T) {
 		`connect: a\x1bb`: &ConnectError{Err: errors.New("a\x1bb")},
 		"connect failed":  &ConnectError{},
 		`the broker ended the connection: Session taken over (0x8E): "x"`:    &ServerDisconnect{0x8E, "x"},
-		"the broker sent what MQTT 5 does not allow: SUBACK: no reason code": &ProtocolError{0x82, "SUBACK", "no reason code"},
+		"the broker sent what MQTT 5 does not allow: SUBACK: no reason code": &ProtocolError{Code: 0x82, Packet: "SUBACK", What: "no reason code"},
 	} {
 		if err.Error() != want {
 			t.Errorf("%q, want %q", err, want)

@@ -27,6 +27,10 @@ type filter struct {
 	deliver   Deliver
 	// qosKnown tells whether a delivery at QoS 0 shows the stored QoS, see Conn.asked.
 	qosKnown func() bool
+	// grammar reads the packets; nil means that of MQTT 5.
+	grammar grammar
+	// plain tells that packets have no properties.
+	plain bool
 	// control takes a whole packet that is not a QoS 0 PUBLISH. It is borrowed. An error ends the stream.
 	control func(packet []byte) error
 
@@ -38,6 +42,12 @@ type filter struct {
 	scratch []byte
 	n       int
 	batch   [batchSize]inventory.Publication
+}
+
+// grammar is the part of a Session that reads packets.
+type grammar interface {
+	Publish(first byte, body, scratch []byte, p *inventory.Publication) ([]byte, error)
+	Control(first byte, body []byte, opened bool) error
 }
 
 // notMQTT says that the first bytes of the server are not a CONNACK.
@@ -58,6 +68,9 @@ func (e *v3Connack) Error() string {
 // has been delivered or passed on when it returns. b is not kept. After an error the stream is over.
 func (f *filter) feed(b []byte, at int64) error {
 	f.fed, f.at, f.known = true, at, f.qosKnown()
+	if f.grammar == nil {
+		f.grammar = grammar5{}
+	}
 	var err error
 	if len(f.carry) > 0 {
 		if b, err = f.complete(b); err != nil {
@@ -161,20 +174,16 @@ func (f *filter) packet(b []byte) error {
 	body := b[1+header:]
 	if b[0]>>4 != typePublish {
 		f.flush()
-		connack := b[0]>>4 == typeConnack
-		if connack && !f.opened && len(body) == 2 {
-			return &v3Connack{code: body[1]}
+		if err := f.grammar.Control(b[0], body, f.opened); err != nil {
+			return err
 		}
-		if bad := checkControl(b[0], body, f.opened); bad.code != 0 {
-			return bad.of(b[0] >> 4)
-		}
-		f.opened = f.opened || connack
+		f.opened = f.opened || b[0]>>4 == typeConnack
 		return f.control(b)
 	}
 	p := &f.batch[f.n]
-	var bad fault
-	if f.scratch, bad = decodePublish(b[0], body, f.scratch, p); bad.code != 0 {
-		return bad.of(typePublish)
+	var err error
+	if f.scratch, err = f.grammar.Publish(b[0], body, f.scratch, p); err != nil {
+		return err
 	}
 	p.ReceivedAt, p.Origin, p.QoSKnown = f.at, f.origin, p.QoS > 0 || f.known
 	f.n++
@@ -190,7 +199,7 @@ func (f *filter) packet(b []byte) error {
 	if len(b) <= chunkSize {
 		return f.control(b)
 	}
-	return f.control(withoutPayload(b[0], body, topic))
+	return f.control(withoutPayload(b[0], body, topic, f.plain))
 }
 
 // flush delivers what is batched.
@@ -207,15 +216,13 @@ func (f *filter) flush() {
 	}
 }
 
-// withoutPayload returns the PUBLISH of a QoS above 0 with its topic and packet identifier alone. That is what the
-// library needs to acknowledge a large one, of which it would make several copies.
-func withoutPayload(first byte, body []byte, topic int) []byte {
+// withoutPayload returns the PUBLISH of a QoS above 0 with its topic and packet identifier alone, and with no
+// properties where it is not plain. That is what the library needs to acknowledge a large one, of which it would make
+// several copies.
+func withoutPayload(first byte, body []byte, topic int, plain bool) []byte {
 	head := body[:2+topic+2]
-	n := len(head) + 1
-	b := []byte{first}
-	for ; n > 0x7F; n >>= 7 {
-		b = append(b, byte(n)|0x80)
+	if plain {
+		return frame(first, head)
 	}
-	b = append(b, byte(n))
-	return append(append(b, head...), 0)
+	return frame(first, append(bytes.Clone(head), 0))
 }

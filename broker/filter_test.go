@@ -276,7 +276,7 @@ func TestALargeQoS1PublicationIsAcknowledgedWithoutItsPayload(t *testing.T) {
 	// A topic of more than 127 bytes needs two bytes of length.
 	long := message{topic: strings.Repeat("t", 65535), qos: 2, id: 1}
 	packet := publish(long)
-	if got := withoutPayload(packet[0], packet[4:], len(long.topic)); !bytes.Equal(got, packet) {
+	if got := withoutPayload(packet[0], packet[4:], len(long.topic), false); !bytes.Equal(got, packet) {
 		t.Errorf("a packet of %d bytes became one of %d", len(packet), len(got))
 	}
 }

@@ -5,9 +5,7 @@ package broker
 
 import (
 	"io"
-	"net"
 	"sync"
-	"time"
 )
 
 // handoffLimit is how many bytes may wait for the library before the filter waits for it.
@@ -67,20 +65,3 @@ func (h *handoff) close() {
 	h.moved.Broadcast()
 	h.mu.Unlock()
 }
-
-// libraryConn is the net.Conn that paho works on. It is a sync.Locker, which paho holds around each packet.
-type libraryConn struct{ c *Conn }
-
-func (l *libraryConn) Lock()   { l.c.out.Lock() }
-func (l *libraryConn) Unlock() { l.c.out.Unlock() }
-
-func (l *libraryConn) Read(p []byte) (int, error)  { return l.c.rest.Read(p) }
-func (l *libraryConn) Write(p []byte) (int, error) { return l.c.out.Write(p) }
-func (l *libraryConn) Close() error                { l.c.libraryClosed(); return nil }
-func (l *libraryConn) LocalAddr() net.Addr         { return l.c.t.LocalAddr() }
-func (l *libraryConn) RemoteAddr() net.Addr        { return l.c.t.RemoteAddr() }
-
-// Deadlines are ours: one for each packet written, see packetWriter. The library sets none.
-func (l *libraryConn) SetDeadline(time.Time) error      { return nil }
-func (l *libraryConn) SetReadDeadline(time.Time) error  { return nil }
-func (l *libraryConn) SetWriteDeadline(time.Time) error { return nil }

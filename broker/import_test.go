@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// TestOnlyThisRoomImportsTheLibrary reads the imports of the whole program. Tests and the benchmarks of peers may use
-// the library as somebody else.
-func TestOnlyThisRoomImportsTheLibrary(t *testing.T) {
+// TestOnlyOneRoomImportsEachLibrary reads the imports of the whole program. Tests and the benchmarks of peers may use
+// the libraries as somebody else.
+func TestOnlyOneRoomImportsEachLibrary(t *testing.T) {
 	const library = "github.com/eclipse/paho"
-	here := 0
+	rooms := map[string]string{"broker": library + ".golang/", "mqtt3": library + ".mqtt.golang"}
+	here := map[string]int{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -37,8 +38,8 @@ func TestOnlyThisRoomImportsTheLibrary(t *testing.T) {
 				return err
 			}
 			switch {
-			case strings.HasPrefix(p, library) && room == "broker":
-				here++
+			case rooms[room] != "" && strings.HasPrefix(p, rooms[room]):
+				here[room]++
 			case strings.HasPrefix(p, library):
 				t.Errorf("%s imports %s", path, p)
 			case room == "broker" && strings.HasPrefix(p, "retainscope/") && p != "retainscope/inventory" && p != "retainscope/expiry" && p != "retainscope/actions":
@@ -52,7 +53,9 @@ func TestOnlyThisRoomImportsTheLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if here == 0 {
-		t.Error("nothing imports the library: the test looks in the wrong place")
+	for room := range rooms {
+		if here[room] == 0 {
+			t.Errorf("%s does not import its library: the test looks in the wrong place", room)
+		}
 	}
 }

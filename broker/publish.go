@@ -16,28 +16,9 @@ import (
 //
 // Source: MQTT 5, 3.3.
 func decodePublish(first byte, body, scratch []byte, p *inventory.Publication) ([]byte, fault) {
-	p.QoS = first >> 1 & 3
-	p.Retain = first&1 != 0
-	if p.QoS == 3 {
-		return scratch, malformed("QoS 3") // [MQTT-3.3.1-4]
-	}
-	if len(body) < 2 {
-		return scratch, malformed("it ends inside its topic")
-	}
-	end := 2 + int(binary.BigEndian.Uint16(body))
-	if end > len(body) {
-		return scratch, malformed("a topic beyond the end of the packet")
-	}
-	p.Topic = body[2:end:end]
-	body = body[end:]
-	if p.QoS > 0 {
-		if len(body) < 2 {
-			return scratch, malformed("it ends inside its packet identifier")
-		}
-		if body[0] == 0 && body[1] == 0 {
-			return scratch, protocolError("a packet identifier of 0") // [MQTT-2.2.1-3]
-		}
-		body = body[2:]
+	body, f := publishHead(first, body, p)
+	if f.code != 0 {
+		return scratch, f
 	}
 	props, payload, f := block(body)
 	if f.code != 0 {
@@ -51,6 +32,45 @@ func decodePublish(first byte, body, scratch []byte, p *inventory.Publication) (
 		return scratch, fault{0x94, "no topic"}
 	}
 	return scratch, f
+}
+
+// PublishHead fills the QoS, the RETAIN and the topic of p, as every version of MQTT has them, and returns what follows
+// the topic and the packet identifier. The error is a *ProtocolError.
+//
+// Source: MQTT 5, 3.3.1, 3.3.2.1 and 3.3.2.2.
+func PublishHead(first byte, body []byte, p *inventory.Publication) ([]byte, error) {
+	rest, f := publishHead(first, body, p)
+	if f.code != 0 {
+		return nil, f.of(typePublish)
+	}
+	return rest, nil
+}
+
+func publishHead(first byte, body []byte, p *inventory.Publication) ([]byte, fault) {
+	p.QoS = first >> 1 & 3
+	p.Retain = first&1 != 0
+	if p.QoS == 3 {
+		return nil, malformed("QoS 3") // [MQTT-3.3.1-4]
+	}
+	if len(body) < 2 {
+		return nil, malformed("it ends inside its topic")
+	}
+	end := 2 + int(binary.BigEndian.Uint16(body))
+	if end > len(body) {
+		return nil, malformed("a topic beyond the end of the packet")
+	}
+	p.Topic = body[2:end:end]
+	body = body[end:]
+	if p.QoS > 0 {
+		if len(body) < 2 {
+			return nil, malformed("it ends inside its packet identifier")
+		}
+		if body[0] == 0 && body[1] == 0 {
+			return nil, protocolError("a packet identifier of 0") // [MQTT-2.2.1-3]
+		}
+		body = body[2:]
+	}
+	return body, fault{}
 }
 
 // keptProperties returns props without Message Expiry Interval, Subscription Identifier and Topic Alias, and sets the

@@ -35,7 +35,7 @@ type PublisherConfig struct {
 	// random suffix, made once.
 	Identity string
 	// Interval is the Message Expiry Interval of every retained publish and of the last will, in seconds: LeastInterval to
-	// 4 294 967 295; 0 means DefaultInterval.
+	// 4 294 967 295; 0 means DefaultInterval. With a limited version, which has none, it must be 0.
 	Interval uint32
 	// Will is the last will, nil for none. It is published by the server when a connection ends without our DISCONNECT.
 	Will *Message
@@ -65,12 +65,16 @@ var (
 // Every refresh is an ordinary message for whoever subscribes: automations run on it. That is the reason for a long
 // interval.
 //
+// With a limited version, MQTT 3.1.1, it only publishes: nothing is stamped, recorded or repeated, whatever is retained
+// stays at the broker for ever, content type and user properties are left out, and a refusal looks like a success.
+//
 // Goroutines: one that connects, one that refreshes, one that runs connect steps, and those of the connection.
 //
-// Source: ADR rows A3 to A10.
+// Source: ADR rows A3 to A10 and A12.
 type Publisher struct {
 	cfg   PublisherConfig
-	every time.Duration // the cadence of the refresh
+	plain bool          // the version has no expiry: no ledger is kept
+	every time.Duration // the cadence of the refresh; 0 where there is none
 	start time.Time     // which the cadence counts from
 
 	ctx    context.Context
@@ -113,10 +117,13 @@ func StartPublisher(cfg PublisherConfig) (*Publisher, error) {
 
 func newPublisher(cfg PublisherConfig) (*Publisher, error) {
 	cfg.Config = cfg.filled()
-	if cfg.Interval == 0 {
+	plain := cfg.Version.Limited()
+	switch {
+	case plain && cfg.Interval != 0:
+		return nil, fmt.Errorf("start the publisher: an expiry interval of %d s, and MQTT %s has none", cfg.Interval, cfg.Version)
+	case !plain && cfg.Interval == 0:
 		cfg.Interval = DefaultInterval
-	}
-	if cfg.Interval < LeastInterval {
+	case !plain && cfg.Interval < LeastInterval:
 		return nil, fmt.Errorf("start the publisher: an expiry interval of %d s, the least is %d s", cfg.Interval, LeastInterval)
 	}
 	if cfg.Identity == "" {
@@ -136,7 +143,7 @@ func newPublisher(cfg PublisherConfig) (*Publisher, error) {
 	}
 	cfg.Steps = slices.Clone(cfg.Steps)
 	p := &Publisher{
-		cfg: cfg, every: time.Duration(cfg.Interval) * time.Second / 3, start: time.Now(),
+		cfg: cfg, plain: plain, every: time.Duration(cfg.Interval) * time.Second / 3, start: time.Now(),
 		lane: make(chan struct{}, 1), reassert: make(chan *publishLink, 1), changed: make(chan struct{}, 1),
 		done: make(chan struct{}), refused: make(map[string]byte),
 	}
@@ -146,9 +153,12 @@ func newPublisher(cfg PublisherConfig) (*Publisher, error) {
 }
 
 func (p *Publisher) begin() {
-	p.ended.Add(2)
+	p.ended.Add(1)
 	go p.run()
-	go p.refresh()
+	if !p.plain {
+		p.ended.Add(1)
+		go p.refresh()
+	}
 }
 
 // Outcome is what became of one publish.
@@ -180,7 +190,10 @@ func (p *Publisher) Publish(ctx context.Context, m Message) (Outcome, error) {
 	if err := m.check(); err != nil {
 		return Outcome{}, fmt.Errorf("publish: %w", err)
 	}
-	entry := expiry.Entry{Topic: m.Topic, Payload: m.Payload, Properties: m.properties(), QoS: m.QoS}
+	entry := expiry.Entry{Topic: m.Topic, Payload: m.Payload, QoS: m.QoS}
+	if !p.plain {
+		entry.Properties = m.properties()
+	}
 	o := p.outgoing(entry, m.Retain)
 	l, f, published, err := p.put(ctx, &o, entry)
 	if l == nil {

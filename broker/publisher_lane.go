@@ -13,8 +13,8 @@ import (
 
 // outgoing returns what goes on the wire for an entry.
 func (p *Publisher) outgoing(e expiry.Entry, retain bool) outgoing {
-	o := outgoing{topic: e.Topic, payload: e.Payload, props: e.Properties, qos: e.QoS, retain: retain}
-	if retain {
+	o := outgoing{topic: e.Topic, payload: e.Payload, props: e.Properties, qos: e.QoS, retain: retain, plain: p.plain}
+	if retain && !p.plain {
 		o.props = append(expiryProperty(p.cfg.Interval), e.Properties...)
 	}
 	return o
@@ -50,7 +50,8 @@ func (p *Publisher) put(ctx context.Context, o *outgoing, e expiry.Entry) (l *pu
 		}
 	}
 	defer p.leave()
-	if o.retain {
+	keep := o.retain && !p.plain
+	if keep {
 		p.mu.Lock()
 		err = p.ledger.Check(o.topic, len(o.payload))
 		p.mu.Unlock()
@@ -65,7 +66,7 @@ func (p *Publisher) put(ctx context.Context, o *outgoing, e expiry.Entry) (l *pu
 	if !handed {
 		return nil, nil, published, fmt.Errorf("%w: %w", ErrNotConnected, err)
 	}
-	if o.retain {
+	if keep {
 		published = p.instant()
 		e.Published = published
 		p.mu.Lock()

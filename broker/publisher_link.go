@@ -52,11 +52,17 @@ type answered struct {
 // dial makes a connection with the publisher's identity and will.
 func (p *Publisher) dial(ctx context.Context) (*publishLink, error) {
 	l := &publishLink{flights: make(map[uint16]*flight)}
-	l.wire = &publishWire{acked: l.acked, connect: func(packet []byte) ([]byte, error) {
-		return withWill(packet, p.cfg.Identity, p.cfg.Will, p.cfg.Interval)
-	}}
+	l.wire = &publishWire{acked: l.acked}
+	cfg := p.cfg.Config
+	if p.plain {
+		cfg.identity, cfg.will, l.wire.in.plain = p.cfg.Identity, p.cfg.Will, true
+	} else {
+		l.wire.connect = func(packet []byte) ([]byte, error) {
+			return withWill(packet, p.cfg.Identity, p.cfg.Will, p.cfg.Interval)
+		}
+	}
 	var err error
-	if l.conn, err = dialPublishing(ctx, p.cfg.Config, l.wire); err != nil {
+	if l.conn, err = dialPublishing(ctx, cfg, l.wire); err != nil {
 		return nil, err
 	}
 	l.slots = make(chan struct{}, l.conn.Server().ReceiveMaximum)
@@ -65,7 +71,7 @@ func (p *Publisher) dial(ctx context.Context) (*publishLink, error) {
 
 // dialPublishing is Dial for a connection without subscriptions, with w between its transport and the rest.
 func dialPublishing(ctx context.Context, cfg Config, w *publishWire) (*Conn, error) {
-	if err := cfg.tooLong(); err != nil {
+	if err := cfg.fitting(); err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.Timeout)

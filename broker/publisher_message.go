@@ -19,7 +19,8 @@ type Message struct {
 	Payload []byte // empty and retained removes what the broker holds
 	QoS     byte   // 0 or 1
 	Retain  bool
-	// ContentType and User are sent as the properties of those names; at most 8 KiB together.
+	// ContentType and User are sent as the properties of those names, where the version of MQTT has any; at most 8 KiB
+	// together.
 	ContentType string
 	User        []inventory.UserProperty
 }
@@ -93,11 +94,15 @@ type outgoing struct {
 	props   []byte // with the Message Expiry Interval, without the length in front
 	qos     byte
 	retain  bool
+	plain   bool // of a version without properties
 }
 
 // remaining returns the Remaining Length. Source: MQTT 5, 2.1.4.
 func (o *outgoing) remaining() int {
-	n := 2 + len(o.topic) + len(appendVarint(nil, len(o.props))) + len(o.props) + len(o.payload)
+	n := 2 + len(o.topic) + len(o.payload)
+	if !o.plain {
+		n += len(appendVarint(nil, len(o.props))) + len(o.props)
+	}
 	if o.qos > 0 {
 		n += 2
 	}
@@ -123,7 +128,10 @@ func (o *outgoing) packet(id uint16) []byte {
 	if o.qos > 0 {
 		b = binary.BigEndian.AppendUint16(b, id)
 	}
-	return append(appendBlock(b, o.props), o.payload...)
+	if !o.plain {
+		b = appendBlock(b, o.props)
+	}
+	return append(b, o.payload...)
 }
 
 // allowed returns why a server that said s in its CONNACK would not take o, with the reason code that it would

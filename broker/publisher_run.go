@@ -30,14 +30,14 @@ func (p *Publisher) run() {
 			attempt++
 			p.setStatus(func(s *PublisherStatus) { s.Err, s.Attempt = err, attempt })
 			hinted = p.connectFailed(err, attempt, hinted)
-			if !p.pause(min(wait.next(), max(p.every/2, 100*time.Millisecond))) {
+			if !p.pause(p.delay(&wait)) {
 				return
 			}
 			continue
 		}
 		attempt = 0
 		up := time.Now()
-		if !told {
+		if !told && !p.plain {
 			told = true
 			p.cfg.Logger.Info("every retained message expires unless it is repeated", "interval", time.Duration(p.cfg.Interval)*time.Second, "refresh", p.every)
 		}
@@ -49,7 +49,7 @@ func (p *Publisher) run() {
 		lost := l.cause()
 		p.setStatus(func(s *PublisherStatus) { s.Connected, s.Settled, s.Since, s.Err = false, false, p.cfg.Clock(), lost })
 		p.cfg.Logger.Warn("the publisher lost its connection", "error", lost)
-		if !p.pause(min(wait.next(), max(p.every/2, 100*time.Millisecond))) {
+		if !p.pause(p.delay(&wait)) {
 			return
 		}
 	}
@@ -99,16 +99,11 @@ func (p *Publisher) attend(l *publishLink, before chan struct{}) (steps chan str
 			<-before
 		}
 	}()
-	patience := time.NewTimer(min(stepPatience, p.every))
-	defer patience.Stop()
-	select {
-	case <-steps:
-	case <-patience.C:
-		p.cfg.Logger.Warn("the connect steps have not ended: what is older than the connection is repeated without them")
-	case <-l.conn.Done():
-	case <-p.ctx.Done():
+	if p.plain {
+		p.await(l, steps)
+	} else {
+		p.repeat(l, steps)
 	}
-	p.order(l)
 	select {
 	case <-l.conn.Done():
 	case <-p.ctx.Done():
@@ -119,6 +114,39 @@ func (p *Publisher) attend(l *publishLink, before chan struct{}) (steps chan str
 	p.link.CompareAndSwap(l, nil)
 	p.leave()
 	return steps
+}
+
+// await waits for the connect steps; nothing is to be repeated behind them.
+func (p *Publisher) await(l *publishLink, steps chan struct{}) {
+	select {
+	case <-steps:
+		p.setStatus(func(s *PublisherStatus) { s.Settled = s.Connected })
+	case <-l.conn.Done():
+	case <-p.ctx.Done():
+	}
+}
+
+// repeat waits for the connect steps, but not for ever, and then has repeated what is older than l.
+func (p *Publisher) repeat(l *publishLink, steps chan struct{}) {
+	patience := time.NewTimer(min(stepPatience, p.every))
+	defer patience.Stop()
+	select {
+	case <-steps:
+	case <-patience.C:
+		p.cfg.Logger.Warn("the connect steps have not ended: what is older than the connection is repeated without them")
+	case <-l.conn.Done():
+	case <-p.ctx.Done():
+	}
+	p.order(l)
+}
+
+// delay returns how long to wait before the next attempt: never so long that entries run out meanwhile.
+func (p *Publisher) delay(wait *backoff) time.Duration {
+	d := wait.next()
+	if p.plain {
+		return d
+	}
+	return min(d, max(p.every/2, 100*time.Millisecond))
 }
 
 // order asks the refresh for what is older than l. A wish of an earlier connection is void.

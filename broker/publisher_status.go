@@ -25,8 +25,8 @@ type PublisherStatus struct {
 	Bytes   int // of their topics and payloads
 	Pending int // tombstones that were not answered
 
-	Interval  time.Duration // that every retained message carries
-	Every     time.Duration // distance of two passes of the refresh
+	Interval  time.Duration // that every retained message carries; 0 with a limited version
+	Every     time.Duration // distance of two passes of the refresh; 0 where there is none
 	RoundTrip time.Duration // of a PUBACK, smoothed; 0 before the first
 	Last      Pass          // the last pass, of either kind
 	Passes    int64         // that ran to their end

@@ -81,6 +81,7 @@ func (w *publishWire) Read(p []byte) (int, error) {
 
 // ackStream takes PUBACK packets out of a stream that comes in pieces.
 type ackStream struct {
+	plain bool   // of a version whose PUBACK is a packet identifier alone
 	begun bool   // a packet has passed: what looks like a PUBACK before that is no MQTT
 	head  []byte // the fixed header of the packet at hand, and all of it where it is a PUBACK
 	left  int    // bytes that are still to come of a packet that passes
@@ -115,6 +116,9 @@ func (s *ackStream) take(b []byte, acked func(puback)) (kept int, err error) {
 			continue
 		default:
 			ack, bad := decodePuback(s.head[0], s.head[1+header:])
+			if s.plain && n != 2 {
+				bad = malformed("it is not as long as its packet identifier")
+			}
 			if bad.code != 0 {
 				return kept, bad.of(typePuback)
 			}

@@ -11,8 +11,9 @@ import (
 	"retainscope/inventory"
 )
 
-// controlFilters are tried in order: quiet and never expiring, then never expiring, then with time left.
-var controlFilters = []string{"is:never -is:live -is:notseen", "is:never -is:notseen", "expiry>5m -is:notseen"}
+// controlFilters are tried in order: quiet and never expiring, then never expiring, then with time left, then those of
+// which nothing is known, where the wire does not tell.
+var controlFilters = []string{"is:never -is:live -is:notseen", "is:never -is:notseen", "expiry>5m -is:notseen", "is:unknown -is:live -is:notseen", "is:unknown -is:notseen"}
 
 // controlTime is how long the same controls are used; choosing them costs a pass over the inventory.
 const controlTime = time.Minute

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"retainscope/actions"
+	"retainscope/inventory"
 )
 
 // Sender puts the publication of an action on the wire. It satisfies actions.Sender, and may be used from any
@@ -32,11 +33,14 @@ const senderID = 1
 //
 // The bytes that o.Check saw are those of the receipt, and those that were written. Nothing is written, and
 // Receipt.Packet is nil, where the error is a *ConnectError, says which limit of the broker is in the way, what Check
-// found, or that ctx or the connection ended before. Where the connection ended with a DISCONNECT the receipt has its
+// found, that ctx or the connection ended before, or that the version of MQTT is a limited one. Where the connection ended with a DISCONNECT the receipt has its
 // code, and the error, a *ServerDisconnect, its reason.
 //
 // Source: MQTT 5, 3.3, 3.4 and 3.14.
 func (s *Sender) Send(ctx context.Context, o actions.Outgoing) (actions.Receipt, error) {
+	if s.cfg.Version.Limited() {
+		return actions.Receipt{User: s.cfg.User}, errors.New(inventory.LimitedClears)
+	}
 	sh := &shot{ctx: ctx, order: o, clock: s.cfg.Clock, acks: make(chan acknowledged, 1)}
 	sh.receipt.User = s.cfg.User
 	sh.wire = &publishWire{guard: sh.guard, acked: sh.acked}

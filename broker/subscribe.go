@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/eclipse/paho.golang/paho"
-
 	"retainscope/inventory"
 )
 
@@ -33,35 +31,31 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 	if len(subs) == 0 {
 		return nil, nil
 	}
-	packet := &paho.Subscribe{}
 	size := 0
 	for _, s := range subs {
 		size += 3 + len(s.Filter)
 		if n := len(s.Filter); n == 0 || n > longestText {
 			return nil, fmt.Errorf("subscribe: a topic filter of %d bytes; 1 to %d are possible", n, longestText)
 		}
-		packet.Subscriptions = append(packet.Subscriptions, paho.SubscribeOptions{
-			Topic: s.Filter, QoS: s.QoS, RetainHandling: s.RetainHandling, NoLocal: s.NoLocal, RetainAsPublished: s.RetainAsPublished,
-		})
 	}
 	if err := c.fits("subscribe", size); err != nil {
 		return nil, err
 	}
 	c.note(subs)
-	var ack *paho.Suback
+	var codes []byte
 	err := c.request(ctx, "subscribe", func(ctx context.Context) (err error) {
-		ack, err = c.client.Subscribe(ctx, packet)
+		codes, err = c.session.Subscribe(ctx, subs)
 		return err
 	})
-	if ack == nil {
+	if codes == nil {
 		return nil, err
 	}
 	var grants []inventory.Grant
-	for i, code := range ack.Reasons[:min(len(ack.Reasons), len(subs))] {
+	for i, code := range codes[:min(len(codes), len(subs))] {
 		grants = append(grants, inventory.Grant{Filter: subs[i].Filter, Code: code})
 	}
-	if len(ack.Reasons) != len(subs) {
-		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(ack.Reasons), len(subs))
+	if len(codes) != len(subs) {
+		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(codes), len(subs))
 	}
 	return grants, nil
 }
@@ -105,15 +99,15 @@ func (c *Conn) Unsubscribe(ctx context.Context, filters []string) error {
 	if err := c.fits("unsubscribe", size); err != nil {
 		return err
 	}
-	var ack *paho.Unsuback
+	var codes []byte
 	err := c.request(ctx, "unsubscribe", func(ctx context.Context) (err error) {
-		ack, err = c.client.Unsubscribe(ctx, &paho.Unsubscribe{Topics: filters})
+		codes, err = c.session.Unsubscribe(ctx, filters)
 		return err
 	})
-	if ack == nil {
+	if codes == nil {
 		return err
 	}
-	for i, code := range ack.Reasons {
+	for i, code := range codes {
 		if code >= 0x80 && i < len(filters) {
 			return fmt.Errorf("unsubscribe from %q: %s", filters[i], reasonText(code))
 		}

@@ -107,7 +107,7 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 	w.stopLinger = func() {}
 	now := cfg.Clock()
 	w.link = inventory.Link{
-		State: inventory.Connecting, Since: now, URL: cfg.URL, User: plain(cfg.User), Protocol: "5",
+		State: inventory.Connecting, Since: now, URL: cfg.URL, User: plain(cfg.User), Protocol: cfg.Version.String(),
 		Insecure: cfg.Insecure, ScanOf: -1,
 	}
 	w.cov = inventory.Coverage{Rule: "Nothing was asked for yet.", Known: -1, Dropped: -1}
@@ -124,11 +124,17 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 	return w, nil
 }
 
-// connectLive makes the live connection and subscribes it: every publication as published, no retained copies.
+// connectLive makes the live connection and subscribes it: every publication as published, no retained copies. A limited
+// version brings them all the same, to be dropped: one scan goes without live changes then, and what follows waits until
+// the broker has sent them, so that none which it drops counts against the scan.
 func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
 	conn, err := Dial(ctx, w.cfg.Config, w.takeLive, inventory.Live)
 	if err != nil {
 		return nil, err
+	}
+	limited := w.cfg.Version.Limited()
+	if limited && w.cfg.Once {
+		return conn, nil
 	}
 	grants, err := conn.Subscribe(ctx, w.subscriptions(append(slices.Clone(w.cfg.Filters), w.cfg.Extra...),
 		Subscription{RetainHandling: 2, RetainAsPublished: true}))
@@ -139,6 +145,13 @@ func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
 	own := min(len(grants), len(w.cfg.Filters))
 	w.liveGrants, w.liveExtra = grants[:own:own], grants[own:]
 	w.noRetain.Store(!conn.Server().RetainAvailable)
+	if limited {
+		waiting, cancel := context.WithTimeout(ctx, max(w.cfg.Timeout, patience/4))
+		defer cancel()
+		if err := conn.Fence(waiting); err != nil && waiting.Err() == nil {
+			return nil, fmt.Errorf("subscribe to live changes: %w", err)
+		}
+	}
 	return conn, nil
 }
 

@@ -4,6 +4,7 @@ package broker
 
 import (
 	"retainscope/expiry"
+	"retainscope/inventory"
 )
 
 // habitNotes returns the notes for Coverage, and has the inventory stop telling intervals where the broker is proven to
@@ -14,6 +15,9 @@ func (w *Watcher) habitNotes() []string {
 		w.inv.SetBrokerStamps(true)
 	}
 	notes := h.Notes()
+	if w.cfg.Version.Limited() {
+		notes = append([]string{inventory.LimitedView}, notes...)
+	}
 	if w.noRetain.Load() {
 		notes = append(notes, "The broker says that it keeps no retained messages (Retain Available 0).")
 	}

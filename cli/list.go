@@ -118,9 +118,6 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	if r.MQTT.ProtocolVersion == version311 {
-		return usage(errNo311)
-	}
 	log, closeLog, err := r.openLog()
 	if err != nil {
 		return &exit{ExitFailed, err}

@@ -4,13 +4,13 @@ package cli
 // other. There is no fallback from one version to the other.
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"retainscope/broker"
+	"retainscope/mqtt3"
 )
 
 const (
@@ -81,5 +81,18 @@ func (r *resolved) checkProtocol() error {
 // is meant.
 func (s setting) dependent() bool { return s.id() == "mqtt.message_expiry_interval" }
 
-// errNo311 is what a connection gets where 3.1.1 was asked for.
-var errNo311 = errors.New(`mqtt.protocol_version = "3.1.1" cannot be spoken yet`)
+// version returns what speaks the version that was chosen, nil for what broker speaks by itself.
+func (r *resolved) version() broker.Version {
+	if r.MQTT.ProtocolVersion == version311 {
+		return mqtt3.Version{}
+	}
+	return nil
+}
+
+// publishInterval returns the interval of a publisher, 0 with a version that has none.
+func (r *resolved) publishInterval() uint32 {
+	if r.MQTT.ProtocolVersion == version311 {
+		return 0
+	}
+	return r.MQTT.MessageExpiryInterval
+}

@@ -44,9 +44,6 @@ func (p *program) checkTerminal() error {
 
 // screenOn connects once, so that a typing error is one line and no screen, and shows the screens until they are left.
 func (p *program) screenOn(ctx context.Context, r *resolved) error {
-	if r.MQTT.ProtocolVersion == version311 {
-		return usage(errNo311)
-	}
 	log, closeLog, err := r.openLog()
 	if err != nil {
 		return &exit{ExitFailed, err}

@@ -31,3 +31,15 @@ type Link struct {
 	// ScanDone and ScanOf tell how far a scan is; ScanOf is -1 when the total is not known.
 	ScanDone, ScanOf int64
 }
+
+// What MQTT 3.1.1 cannot tell, in sentences for the person.
+const (
+	// LimitedView says what a list made over it lacks.
+	LimitedView = "MQTT 3.1.1 is limited: no expiry is on its wire, and a live message does not tell whether the broker kept it, so that the store is as the last scan found it."
+	// LimitedClears says why nothing is cleared over it.
+	LimitedClears = "Nothing is cleared with MQTT 3.1.1: a broker that refuses acknowledges all the same, and the refusal would be invisible."
+)
+
+// Limited reports whether the connection speaks a version of MQTT that cannot tell what MQTT 5 tells, and LimitedView and
+// LimitedClears hold.
+func (l Link) Limited() bool { return l.Protocol == "3.1.1" }
