@@ -69,6 +69,7 @@ type Watcher struct {
 	scanOnce sync.Once
 
 	queries     querier
+	doubts      doubts        // of a limited version
 	versionTold atomic.Bool   // the login may read $SYS/broker/version
 	stamps      atomic.Bool   // the broker was found to add intervals of its own
 	noRetain    atomic.Bool   // the broker says that it keeps nothing
@@ -105,6 +106,7 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 	}
 	w.queries.w = w
 	w.stopLinger = func() {}
+	inv.SetLimited(cfg.Version.Limited())
 	now := cfg.Clock()
 	w.link = inventory.Link{
 		State: inventory.Connecting, Since: now, URL: cfg.URL, User: plain(cfg.User), Protocol: cfg.Version.String(),

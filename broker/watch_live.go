@@ -14,6 +14,9 @@ import (
 // takeLive is the live connection's road into the inventory.
 func (w *Watcher) takeLive(batch []inventory.Publication) {
 	w.inv.Apply(batch)
+	if w.cfg.Version.Limited() {
+		w.doubts.hear(batch)
+	}
 	if w.cfg.Tap != nil {
 		w.cfg.Tap.Live(batch)
 	}

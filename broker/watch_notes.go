@@ -17,6 +17,9 @@ func (w *Watcher) habitNotes() []string {
 	notes := h.Notes()
 	if w.cfg.Version.Limited() {
 		notes = append([]string{inventory.LimitedView}, notes...)
+		if w.doubts.overflown() {
+			notes = append(notes, "More topics are published live than are asked for again over MQTT 3.1.1: what the broker keeps of the others is found by the next scan.")
+		}
 	}
 	if w.noRetain.Load() {
 		notes = append(notes, "The broker says that it keeps no retained messages (Retain Available 0).")

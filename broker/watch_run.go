@@ -164,6 +164,9 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 		helpers.Wait()
 	}()
 	helpers.Go(func() { w.tend(ctx) })
+	if w.cfg.Version.Limited() && !w.cfg.Once {
+		helpers.Go(func() { w.followDoubts(ctx) })
+	}
 
 	var (
 		running bool

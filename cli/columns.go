@@ -35,17 +35,17 @@ func (t *table) fit(ctx context.Context, inv *inventory.Inventory, spec inventor
 // widths returns the columns to draw with; what is longer than its share moves its own row to the right.
 func (t table) widths() columns {
 	if t.cols == nil {
-		w := columns{topicWidth, expiryWidth, sizeWidth, readingWidth, false}
+		w := columns{topicWidth, max(expiryWidth, t.expiryMost()), sizeWidth, readingWidth, false}
 		if t.showsLive() {
-			w.expiry = expiryMost + 2 + liveWidth
+			w.expiry = t.expiryMost() + 2 + liveWidth
 		}
 		return w
 	}
 	w := *t.cols
 	w.reading = min(w.reading, readingWidth)
-	w.expiry = min(w.expiry, expiryMost)
+	w.expiry = min(w.expiry, t.expiryMost())
 	if t.showsLive() {
-		w.expiry = expiryMost + 2 + liveWidth
+		w.expiry = t.expiryMost() + 2 + liveWidth
 	}
 	return w
 }

@@ -52,8 +52,8 @@ JSON, one object a line:
   size, sha256     of the whole payload
   fingerprint      of payload, content type, payload format, response topic, correlation data, user properties in
                    order, and whether an expiry was present; never of its value
-  expiry_seconds   Message Expiry Interval as it was received at received_at; null where there was none, or where the
-                   broker sets its own and it cannot be told (flag "unknown")
+  expiry_seconds   Message Expiry Interval as it was received at received_at; null where there was none, or where it
+                   cannot be told (flag "unknown"): the broker sets its own, or MQTT 3.1.1 is spoken
   received_at      UTC, as every time here
   first_seen_at    when the topic was first seen: in this scan, or as the journal knows
   last_live_at     last publication seen live, null where none was; live_count: how many since first_seen_at
@@ -76,7 +76,8 @@ The last line has "summary": true, and the claim ("verified", "no sign of loss",
 it rests on: rule, listed, seen, known (the broker's own count or null), missing, dropped, filters with the answer of
 the broker, gaps, remedies, notes; where (the expression, or null), watched_since, ended_at of the scan and age_seconds
 (how old that was when the line was written). A claim is about the end of the scan and about this login: what the
-broker counts beyond it is told on stderr as well, and the exit code stays 0.
+broker counts beyond it is told on stderr as well, and the exit code stays 0. protocol is "5", or "3.1.1" where that is
+set: then limited says what such a list lacks; it is null otherwise.
 
 On a terminal the table is cut at its width; --wide, a pipe or a file has whole topics. Sizes count in thousands: 1.5 kB
 is 1500 bytes, and in --where k = 1000, Ki = 1024.

@@ -107,6 +107,9 @@ Without a command: the screen. Settings come from flags, the environment (MQTT__
 RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in this order;
 "retainscope config" prints each with where it came from.
 
+--protocol-version 3.1.1 is for brokers that speak nothing else, and is limited: expiry is unknown, live messages do not
+tell whether they were retained, and nothing can be cleared. There is no fallback to it.
+
 Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
 "list" also 3 incomplete and 4 unverified.
 SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; SIGABRT gives a trace.`,

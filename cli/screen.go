@@ -99,8 +99,13 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	return nil
 }
 
-// withHint adds to a failed connection what a first start is missing: an address of one's own.
+// withHint adds to a failed connection what may be behind it, and what a first start is missing: an address of one's
+// own.
 func (r *resolved) withHint(err error) error {
+	var failure *broker.ConnectError
+	if errors.As(err, &failure) && failure.Hint != "" {
+		err = fmt.Errorf("%w; %s", err, failure.Hint)
+	}
 	if r.from["mqtt.broker"].layer != fromDefault || r.MQTT.Broker != settings()[0].preset {
 		return err
 	}

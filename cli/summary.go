@@ -127,6 +127,12 @@ func (e *Encoder) Summary(s Summary) error {
 	text("broker_says", s.Link.Broker)
 	text("user", s.Link.User)
 	text("protocol", s.Link.Protocol)
+	b = appendKey(b, "limited")
+	if s.Link.Limited() {
+		b = appendText(b, []byte(inventory.LimitedView))
+	} else {
+		b = append(b, "null"...)
+	}
 	b = appendKey(b, "insecure")
 	b = strconv.AppendBool(b, s.Link.Insecure)
 	instant("written_at", s.Now)

@@ -40,10 +40,11 @@ type table struct {
 	more    string // the mark of a cut
 	reader  *readings.Reader
 	memory  *memory
+	link    *inventory.Link // by which the rows came
 }
 
 func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, m *memory, spec inventory.Spec, payload bool, s Summary) error {
-	t := table{w: w, payload: payload, more: "…", reader: reader, memory: m}
+	t := table{w: w, payload: payload, more: "…", reader: reader, memory: m, link: &s.Link}
 	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
@@ -80,12 +81,15 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	if c := inv.Counts(); c.Left+c.Hazards > 0 {
 		left = "; of all, " + thousands(c.Left) + " look left behind, " + thousands(c.Hazards) + " a hazard"
 	}
+	kinds := thousands(expiring) + " expire, " + thousands(never) + " never"
+	if s.Link.Limited() {
+		kinds = "expiry unknown (" + s.Link.Protocol + ")"
+	}
 	what := thousands(listed) + " retained"
 	if listed < held {
 		what = thousands(listed) + " listed of " + thousands(held) + " retained"
 	}
-	_, err = fmt.Fprintf(w, "%s, %s expire, %s never%s; %s\n%s",
-		what, thousands(expiring), thousands(never), left, claimText(s.Coverage), footnotes(s))
+	_, err = fmt.Fprintf(w, "%s, %s%s; %s\n%s", what, kinds, left, claimText(s.Coverage), footnotes(s))
 	return err
 }
 
@@ -137,18 +141,26 @@ func (t table) row(d *inventory.Detail, now int64) error {
 		}
 		payload = tui.PrintableText(bytes)
 	}
-	return t.line(topic, t.beside(tui.Expires(&d.Slot, now), t.seenLive(&d.Slot, now)), tui.Size(int64(d.Size)), t.reading(&d.Slot, now), payload)
+	return t.line(topic, t.beside(tui.Expires(&d.Slot, now, t.link), t.seenLive(&d.Slot, now)), tui.Size(int64(d.Size)), t.reading(&d.Slot, now), payload)
 }
 
 // showsLive reports whether there is a column of when topics were seen live: only a journal knows, and it needs room.
 func (t table) showsLive() bool { return t.memory != nil && (t.width == 0 || t.width >= liveFrom) }
+
+// expiryMost returns the most cells that EXPIRY gets.
+func (t table) expiryMost() int {
+	if t.link != nil && t.link.Limited() {
+		return max(expiryMost, len("unknown (3.1.1)"))
+	}
+	return expiryMost
+}
 
 // beside puts what stands under SEEN LIVE behind what stands under EXPIRY.
 func (t table) beside(expires, live string) string {
 	if !t.showsLive() {
 		return expires
 	}
-	return pad(expires, expiryMost) + "  " + live
+	return pad(expires, t.expiryMost()) + "  " + live
 }
 
 func (t table) seenLive(s *inventory.Slot, now int64) string {

@@ -28,7 +28,7 @@ func TestReadingsAndExpiryOfARow(t *testing.T) {
 		{"still served", inventory.Slot{Interval: expiry.Seconds(5), ReceivedAt: now - 6000, Flags: inventory.FlagStillServed}, "due", "still served"},
 		{"looks empty", inventory.Slot{Interval: expiry.None(), Size: 2, Flags: inventory.FlagLooksEmpty}, "never", "looks empty (2 B)"},
 	} {
-		if got := tui.Expires(&c.slot, now); got != c.expiry {
+		if got := tui.Expires(&c.slot, now, &inventory.Link{}); got != c.expiry {
 			t.Errorf("%s: expiry %q, want %q", c.name, got, c.expiry)
 		}
 		if got := readingText(&c.slot, now); got != c.reading {

@@ -47,7 +47,7 @@ func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 // noteLive takes note of a live publication without RETAIN, which leaves the slot as it is [MQTT-3.3.1-8].
 func (inv *Inventory) noteLive(rec *record, q *Publication, d func() digests) {
 	f := rec.flags &^ FlagLiveDiffers
-	if !inv.samePayload(rec, q, d) {
+	if !inv.limited && !inv.samePayload(rec, q, d) {
 		f |= FlagLiveDiffers
 	}
 	inv.reflag(rec, f|FlagLive)

@@ -218,6 +218,14 @@ func (inv *Inventory) SetAway(away bool) {
 	inv.setAway(away)
 }
 
+// SetLimited says whether the connection hides RETAIN of what is published live, as that of MQTT 3.1.1 does. A live
+// publication with another payload then says nothing of what is held, and FlagLiveDiffers is not set.
+func (inv *Inventory) SetLimited(limited bool) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.limited = limited
+}
+
 // SetBrokerStamps says whether the broker adds an interval of its own to messages that had none. Intervals that cannot
 // be told apart from that are unknown then; an interval is still told when a live copy came without one.
 func (inv *Inventory) SetBrokerStamps(stamps bool) { inv.setBrokerStamps(stamps) }

@@ -26,6 +26,8 @@ type store struct {
 	now    int64  // latest instant heard of, Unix ms
 	awayAt int64  // since when nobody watches, 0 = somebody does
 	stamps bool   // the broker adds intervals of its own
+	// limited tells that live publications hide whether they were retained.
+	limited bool
 
 	bytes, kept, cut   int64
 	version, structure uint64

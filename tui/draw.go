@@ -85,7 +85,7 @@ func (m *model) drawTopics() {
 	if m.list.spec.Tree {
 		least = leastLevel
 	}
-	c := columnsFor(width, least, !m.list.spec.Tree && m.list.spec.Sort == inventory.BySize)
+	c := columnsFor(width, least, !m.list.spec.Tree && m.list.spec.Sort == inventory.BySize, m.link.Limited())
 	var empty []pageLine
 	if len(m.list.rows) == 0 {
 		empty = prose(p, m.emptyWords(), l.list-2, 1)

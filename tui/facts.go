@@ -115,7 +115,11 @@ func (m *model) writeFacts(w *writer) {
 func (m *model) writeExpiry(w *writer, s *inventory.Slot, now int64) {
 	seconds, finite := s.Interval.Seconds()
 	if !finite {
-		w.item("expiry", factWidth, "", map[bool]string{true: "never: no interval on the wire", false: "unknown"}[s.Interval.Kind() == expiry.Absent])
+		text := unknownOver(&m.link)
+		if s.Interval.Kind() == expiry.Absent {
+			text = wordNever + ": no interval on the wire"
+		}
+		w.item("expiry", factWidth, "", text)
 		return
 	}
 	left, _ := s.Remaining(now)

@@ -53,7 +53,11 @@ func (m *model) drawWhere() {
 		all = append(all, fact{text: strings.Replace(m.link.Broker, " version ", " ", 1), rank: 4, wire: true})
 	}
 	if m.link.Protocol != "" {
-		all = append(all, fact{text: "MQTT " + m.link.Protocol, rank: 1, wire: true})
+		version := fact{text: "MQTT " + m.link.Protocol, rank: 1, wire: true}
+		if m.link.Limited() {
+			version.text, version.short, version.style, version.rank = version.text+" (limited)", version.text, p.pal.warn, 8
+		}
+		all = append(all, version)
 	}
 	if m.link.User != "" {
 		all = append(all, fact{text: "as " + m.link.User, rank: 5, wire: true})
@@ -107,10 +111,14 @@ func (m *model) drawCounts() {
 	p.to(1)
 	all := []fact{
 		{text: number(m.sum.Topics) + " retained", style: p.pal.strong, rank: 10},
-		{text: number(m.sum.Expiring) + " expire", style: p.pal.counting, rank: 6},
-		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 8},
 	}
-	if m.sum.Unknown > 0 {
+	if m.link.Limited() {
+		all = append(all, fact{text: "expiry " + wordUnknown311, short: "expiry unknown", rank: 8})
+	} else {
+		all = append(all, fact{text: number(m.sum.Expiring) + " expire", style: p.pal.counting, rank: 6},
+			fact{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 8})
+	}
+	if m.sum.Unknown > 0 && !m.link.Limited() {
 		all = append(all, fact{text: number(m.sum.Unknown) + " unknown", rank: 5})
 	}
 	if m.sum.Due > 0 {

@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"retainscope/inventory"
+)
 
 // The help screen: the keys of the screen one came from, why one is off, and what the words mean.
 
@@ -60,6 +64,11 @@ func (m *model) writeHelp(w *writer) {
 		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, a copy older than live traffic, left behind, or a hazard: a message that does something by itself. is:marked lists them."},
 	} {
 		w.item(f[0], label, "", f[1])
+	}
+	if m.link.Limited() {
+		w.title("What MQTT 3.1.1 does not tell")
+		w.text("", inventory.LimitedView)
+		w.text("", inventory.LimitedClears)
 	}
 	w.title("What a scan does to others")
 	w.text("", "Scanning reads every retained message. It makes a broker collect messages that had expired, and a single-threaded one serves nobody else for about 3 microseconds a topic.")

@@ -92,10 +92,11 @@ const (
 const gap = 2
 
 // columnsFor divides w cells. The topic gets what is left, at least so many as asked for where there is any choice: the
-// bar goes first, then size, seen live and reading, unless the size is what the rows are sorted by.
-func columnsFor(w, least int, bySize bool) columns {
+// bar goes first, then size, seen live and reading, unless the size is what the rows are sorted by. Where no expiry is
+// told there is no bar, and its room is for the word that says so.
+func columnsFor(w, least int, bySize, limited bool) columns {
 	const (
-		expiryW  = 10
+		countW   = 10
 		liveW    = 10
 		sizeW    = sizeNumber + 1 // with room for the sign of a cut
 		sizeCut  = sizeNumber + 4 // with room for the word
@@ -103,6 +104,10 @@ func columnsFor(w, least int, bySize bool) columns {
 		wideRead = 20
 		barW     = 8
 	)
+	expiryW := countW
+	if limited && w >= markWidth+least+gap+len(wordUnknown311) {
+		expiryW = len(wordUnknown311)
+	}
 	c := columns{topic: markWidth, expiryW: expiryW}
 	left := w - markWidth - gap - expiryW
 	give := func(width *int, want int) {
@@ -120,7 +125,9 @@ func columnsFor(w, least int, bySize bool) columns {
 	}
 	give(&c.liveW, liveW)
 	give(&c.sizeW, sizeW)
-	give(&c.barW, barW)
+	if !limited {
+		give(&c.barW, barW)
+	}
 	if c.barW > 0 {
 		give(&c.sizeW, sizeCut)
 		give(&c.readingW, wideRead)

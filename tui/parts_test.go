@@ -218,7 +218,7 @@ func TestFitShortensAndDropsWhatMattersLeast(t *testing.T) {
 
 func TestColumnsNeverOverlap(t *testing.T) {
 	for w := 28; w < 300; w++ {
-		c := columnsFor(w, []int{leastLevel, leastTopic}[w%2], w%3 == 0)
+		c := columnsFor(w, []int{leastLevel, leastTopic}[w%2], w%3 == 0, w%5 == 0)
 		at := c.topic + c.topicW
 		for _, f := range [][2]int{{c.expiry, c.expiryW}, {c.bar, c.barW}, {c.live, c.liveW}, {c.size, c.sizeW}, {c.reading, c.readingW}} {
 			if f[1] == 0 {

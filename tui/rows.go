@@ -236,7 +236,11 @@ func (m *model) drawExpiry(s *inventory.Slot, c columns, now int64) {
 	case standing == expiry.Never:
 		p.sayIn(p.pal.never, wordNever)
 	case !counts:
-		p.sayIn(p.pal.dim, wordUnknown)
+		word := unknownOver(&m.link)
+		if len(word) > c.expiryW {
+			word = wordUnknown
+		}
+		p.sayIn(p.pal.dim, word)
 	case s.StoppedAt != 0 || m.link.State == inventory.Lost:
 		p.sayIn(p.pal.dim, wordStopped)
 	case standing == expiry.Due:

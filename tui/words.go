@@ -13,6 +13,7 @@ import (
 const (
 	wordNever      = "never"
 	wordUnknown    = "unknown"
+	wordUnknown311 = "unknown (3.1.1)" // of a connection that tells no expiry at all
 	wordStopped    = "stopped"
 	wordDue        = "due"
 	wordOlder      = "older than live traffic"
@@ -43,18 +44,26 @@ func ExpiryPhrase(s *inventory.Slot, now int64) string {
 // fails and may be called by anybody.
 func ExpiryReason(s *inventory.Slot, now time.Time) string { return reason(s, now) }
 
-// Expires returns what EXPIRY says of s at now, in Unix ms: never, unknown, stopped, due, or what is left as Countdown
-// writes it. It never fails and may be called by anybody.
+// unknownOver returns what EXPIRY says where nothing is known.
+func unknownOver(l *inventory.Link) string {
+	if l.Limited() {
+		return wordUnknown311
+	}
+	return wordUnknown
+}
+
+// Expires returns what EXPIRY says of s at now, in Unix ms, as it came over l: never, unknown, unknown (3.1.1), stopped,
+// due, or what is left as Countdown writes it. It never fails and may be called by anybody.
 //
 // Source: MQTT 5, 3.3.2.3.3.
-func Expires(s *inventory.Slot, now int64) string {
+func Expires(s *inventory.Slot, now int64, l *inventory.Link) string {
 	left, counts := s.Remaining(now)
 	standing := s.Standing(now)
 	switch {
 	case standing == expiry.Never:
 		return wordNever
 	case !counts:
-		return wordUnknown
+		return unknownOver(l)
 	case s.StoppedAt != 0:
 		return wordStopped
 	case standing == expiry.Due:

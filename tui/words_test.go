@@ -16,8 +16,8 @@ func TestTheWordsOfTheColumnsWereWrittenTwice(t *testing.T) {
 	for range 30 {
 		r, _ := s.m.row()
 		line := s.line("› ") + s.line("›!")
-		s.wants(Expires(&r.Slot, now))
-		for _, want := range []string{ExpiryPhrase(&r.Slot, now), Expires(&r.Slot, now), Size(int64(r.Slot.Size))} {
+		s.wants(Expires(&r.Slot, now, &inventory.Link{}))
+		for _, want := range []string{ExpiryPhrase(&r.Slot, now), Expires(&r.Slot, now, &inventory.Link{}), Size(int64(r.Slot.Size))} {
 			if want == "" || !strings.Contains(line, want) {
 				t.Fatalf("%q is not in the row %q", want, line)
 			}
@@ -28,7 +28,7 @@ func TestTheWordsOfTheColumnsWereWrittenTwice(t *testing.T) {
 		"never": {Interval: expiry.None()}, "unknown": {Interval: expiry.NotKnown()}, "due": {Interval: expiry.Seconds(1), ReceivedAt: now - 5000},
 		"stopped": {Interval: expiry.Seconds(60), ReceivedAt: now, StoppedAt: now}, "00:01:00": {Interval: expiry.Seconds(60), ReceivedAt: now},
 	} {
-		if got := Expires(slot, now); got != want {
+		if got := Expires(slot, now, &inventory.Link{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if ExpiryReason(slot, s.m.now) == "" {
