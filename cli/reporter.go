@@ -45,7 +45,7 @@ func (r *resolved) report(readings bool, log *slog.Logger) (*reporter, error) {
 	}
 	var err error
 	x.pub, err = broker.StartPublisher(broker.PublisherConfig{
-		Config: r.connection(log), Identity: r.MQTT.ClientID + "-watch-" + instance, Interval: r.MQTT.MessageExpiryInterval,
+		Config: r.connection(log), Identity: r.MQTT.ClientID + "-watch-" + instance, Interval: r.publishInterval(),
 		Will:  &broker.Message{Topic: t.status, Payload: []byte(offline), QoS: 1, Retain: true},
 		Steps: steps,
 	})

@@ -39,7 +39,7 @@ state follows within a second what changes, never more than once a second, and o
 last_change moved. Everything it publishes carries an expiry (--message-expiry-interval) and is repeated every third of
 it, so that nothing of it stays at the broker for longer than one interval after it ended. Every repetition is a message
 to whoever subscribes: automations run on it and last_updated moves. That is the reason for a long interval.
---publish=false publishes nothing.
+--publish=false publishes nothing. With --protocol-version 3.1.1 nothing expires: what was published stays at the broker.
 
 The log goes to stderr, or to --log-file: text or --log-format json, never payloads or passwords. A broker that is not
 there yet is waited for; one that refuses the login is an error. One watcher writes a journal: a second one says who does
@@ -61,9 +61,6 @@ func (p *program) runWatch(ctx context.Context) error {
 	r, err := p.load(ctx)
 	if err != nil {
 		return err
-	}
-	if r.MQTT.ProtocolVersion == version311 {
-		return usage(errNo311)
 	}
 	log, closeLog, err := r.watchLog(p.stderr)
 	if err != nil {
