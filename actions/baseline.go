@@ -159,8 +159,8 @@ func (r *run) approved(p inventory.Publication, there bool) bool {
 		r.out.Verdict, r.out.Found = Vanished, NotObserved
 		return false
 	}
-	c := copyOf(p, r.Stamps, -1)
-	if c.Fingerprint != r.op.Intent.Entry.Fingerprint {
+	if !sameValue(r.op.Intent.Entry.Fingerprint, p, r.Stamps) {
+		c := copyOf(p, r.Stamps, -1)
 		r.out.Verdict, r.out.Found, r.out.Now = Changed, Present, &c
 		return false
 	}

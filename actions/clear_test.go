@@ -527,25 +527,51 @@ func TestTheRowIsToldEveryStep(t *testing.T) {
 }
 
 func TestWhereTheBrokerStampsExpiryTheFingerprintIsComparedWithoutIt(t *testing.T) {
-	b := newBench(t)
-	b.clearer.Stamps = true
-	m, err := b.desk.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, _ := m.Find(b.topic)
-	e.Fingerprint = inventory.Fingerprint([]byte(ownPayload), nil, expiry.NotKnown())
-	if err := m.Put(e); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.desk.Save(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
-	p := retained(own, ownPayload)
-	p.Interval = expiry.Seconds(86400)
-	b.publish(p)
-	if op := b.clear(); op.Verdict() != ClearedVerified || op.Baseline.Topic.Seconds != 86400 {
-		t.Errorf("%s", op.Sentence())
+	const flash = 2147483600 // counting down from what FlashMQ adds
+	for _, c := range []struct {
+		name     string
+		stamps   bool
+		approved expiry.Interval
+		held     uint32
+		want     Verdict
+	}{
+		{"approved as not known", true, expiry.NotKnown(), 86400, ClearedVerified},
+		{"approved as its own", true, expiry.Seconds(60), 3600, ClearedVerified},
+		{"approved before anybody knew", true, expiry.None(), flash, ClearedVerified},
+		{"an interval that only a broker adds, though nobody said that it does", false, expiry.NotKnown(), flash, ClearedVerified},
+		{"the same, approved before it was stamped", false, expiry.None(), flash, ClearedVerified},
+		{"an expiry where none was approved", false, expiry.None(), 86400, Changed},
+		{"a known one where it was not known", false, expiry.NotKnown(), 86400, Changed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.clearer.Stamps = c.stamps
+			m, err := b.desk.Manifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, _ := m.Find(b.topic)
+			e.Fingerprint = inventory.Fingerprint([]byte(ownPayload), nil, c.approved)
+			if err := m.Put(e); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.desk.Save(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			p := retained(own, ownPayload)
+			p.Interval = expiry.Seconds(c.held)
+			b.publish(p)
+			op := b.clear()
+			if op.Verdict() != c.want || c.want == ClearedVerified && op.Baseline.Topic.Seconds != c.held {
+				t.Errorf("%s", op.Sentence())
+			}
+			if p.Payload = []byte("other"); c.want == ClearedVerified {
+				b.publish(p)
+				if op := b.clear(); op.Verdict() != Changed {
+					t.Errorf("with another value: %s", op.Sentence())
+				}
+			}
+		})
 	}
 }
 

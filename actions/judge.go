@@ -102,21 +102,21 @@ func (s sent) readBack(topic []byte, after []inventory.Publication, out *Outcome
 			if first == nil && len(after) > 0 {
 				first = &after[0] // a broker that does not keep RETAIN on live copies
 			}
-			if first == nil && (c.Fingerprint != s.approved || s.grew(c)) {
-				out.Return = s.returned(time.Time{}, c.Fingerprint)
+			if first == nil && (!sameValue(s.approved, p, s.stamps) || s.grew(c)) {
+				out.Return = s.returned(time.Time{}, p)
 				return
 			}
 		}
 	}
 	if first != nil && s.accepted() {
-		out.Return = s.returned(time.UnixMilli(first.ReceivedAt).UTC(), fingerprintOf(*first, s.stamps))
+		out.Return = s.returned(time.UnixMilli(first.ReceivedAt).UTC(), *first)
 	} else if len(after) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d messages without RETAIN were published on the topic after the clear: a writer is alive", len(after)))
 	}
 }
 
-// returned makes the fact of a return; a zero at means that nobody saw it come.
-func (s sent) returned(at time.Time, fingerprint string) *Return {
+// returned makes the fact of a return of p; a zero at means that nobody saw it come.
+func (s sent) returned(at time.Time, p inventory.Publication) *Return {
 	from, to := s.receipt.AnsweredAt, at
 	if at.IsZero() {
 		to = s.lookedAt
@@ -124,7 +124,7 @@ func (s sent) returned(at time.Time, fingerprint string) *Return {
 	if from.IsZero() {
 		from = s.receipt.SentAt
 	}
-	return &Return{At: at, AfterMS: max(0, to.Sub(from).Milliseconds()), Same: fingerprint == s.approved, Fingerprint: fingerprint}
+	return &Return{At: at, AfterMS: max(0, to.Sub(from).Milliseconds()), Same: sameValue(s.approved, p, s.stamps), Fingerprint: fingerprintOf(p, s.stamps)}
 }
 
 // grew reports whether the copy has more time left than the one before the clear had when it was read: only a new

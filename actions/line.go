@@ -130,6 +130,25 @@ func fingerprintOf(p inventory.Publication, stamps bool) string {
 	return inventory.Fingerprint(p.Payload, p.Properties, i)
 }
 
+// sameValue reports whether p is the value of a fingerprint that the inventory, a saved list or an earlier look showed.
+// Where the broker stamps intervals, of which one beyond what a publisher sets is a sign, nobody can tell whether there
+// was one: then only the rest of it counts.
+func sameValue(fingerprint string, p inventory.Publication, stamps bool) bool {
+	const decades = 1 << 30 // seconds
+	if fingerprint == fingerprintOf(p, stamps) {
+		return true
+	}
+	if s, finite := p.Interval.Seconds(); !stamps && !(finite && s >= decades) {
+		return false
+	}
+	for _, i := range []expiry.Interval{expiry.None(), expiry.Seconds(1), expiry.NotKnown()} {
+		if fingerprint == inventory.Fingerprint(p.Payload, p.Properties, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // encode returns the line as it stands in the file, without its end.
 func (l Line) encode() ([]byte, error) {
 	body, err := json.Marshal(l)
