@@ -203,6 +203,9 @@ func TestSavedListIsReadForADryRun(t *testing.T) {
 	if _, ok := m.Get([]byte("a/\xff")); !ok {
 		t.Error("the exact bytes did not come back")
 	}
+	if m, err := ReadList(strings.NewReader(`{"summary":true,"claim":"verified","broker":"mqtt://h","broker_says":"x 1","user":"u"}`)); err != nil || m.Broker() != (BrokerID{"mqtt://h", "u", "x 1"}) {
+		t.Errorf("where the list was made: %+v %v", m.Broker(), err)
+	}
 	if m, err := ReadList(strings.NewReader(`{"summary":true,"claim":"incomplete"}`)); err != nil || !strings.Contains(strings.Join(m.notes, ""), `is "incomplete"`) {
 		t.Errorf("%v %v", m, err)
 	}

@@ -597,3 +597,24 @@ func TestARefreshOfAnExpiringTopicIsSeenByItsInterval(t *testing.T) {
 		t.Errorf("got %s: %s", op.Verdict(), op.Sentence())
 	}
 }
+
+func TestAPeekTellsWhatTheTopicHoldsAndSendsNothing(t *testing.T) {
+	b := newBench(t)
+	c, there, err := b.clearer.Peek(t.Context(), b.topic)
+	if err != nil || !there || c.Size != len(ownPayload) || c.Payload != nil || c.Fingerprint != inventory.Fingerprint([]byte(ownPayload), nil, expiry.None()) {
+		t.Errorf("%+v %v %v", c, there, err)
+	}
+	if _, there, err := b.clearer.Peek(t.Context(), []byte("lab/retire/device0")); there || err != nil {
+		t.Errorf("the beginning of a name is a topic: %v", err)
+	}
+	if _, _, err := b.clearer.Peek(t.Context(), []byte("lab/#")); err == nil {
+		t.Error("a filter is read")
+	}
+	b.observeErr = errors.New("no connection")
+	if _, _, err := b.clearer.Peek(t.Context(), b.topic); err == nil || !strings.Contains(err.Error(), "no connection") {
+		t.Errorf("a look that failed: %v", err)
+	}
+	if b.sends != 0 {
+		t.Errorf("%d were sent", b.sends)
+	}
+}

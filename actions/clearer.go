@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -103,6 +104,23 @@ func (c *Clearer) look(ctx context.Context, q Question) (Observation, error) {
 		q.Quiet = c.Bounds.orDefaults().Quiet
 	}
 	return c.Observer.Observe(ctx, q)
+}
+
+// Peek reads what one topic holds now, with a new observer, and sends and writes nothing. The copy has no payload; false
+// means that it was not observed. The error says why nothing can be told, or why no topic can have this name.
+func (c *Clearer) Peek(ctx context.Context, topic []byte) (Copy, bool, error) {
+	if err := RefuseTopic(topic); err != nil {
+		return Copy{}, false, err
+	}
+	look, err := c.look(ctx, Question{Filters: [][]byte{filterFor(topic)}})
+	if why := look.blind(topic, c.Bounds.orDefaults().Quiet, err); why != "" {
+		return Copy{}, false, errors.New(why)
+	}
+	p, there := look.replay(topic)
+	if !there || len(p.Payload) == 0 {
+		return Copy{}, false, nil
+	}
+	return copyOf(p, c.Stamps, -1), true, nil
 }
 
 // Request is one clear that a person asked for.

@@ -29,8 +29,9 @@ type Held struct {
 // Model is a retained store in memory, without a broker: for a dry run over a saved list or an inventory, and to try
 // out what a publication does. It is not safe for concurrent use. The zero value is not ready; use NewModel.
 type Model struct {
-	slots map[string]Held
-	notes []string
+	slots  map[string]Held
+	notes  []string
+	broker BrokerID
 }
 
 // NewModel returns an empty store.
@@ -44,6 +45,9 @@ func (m *Model) Get(topic []byte) (Held, bool) {
 	h, ok := m.slots[string(topic)]
 	return h, ok
 }
+
+// Broker returns where a saved list was made, the zero value where that is not known. The user is the one who looked.
+func (m *Model) Broker() BrokerID { return m.broker }
 
 // Publish does to the store what a broker does with a PUBLISH without properties: with RETAIN 0 nothing, with RETAIN 1
 // and no payload the slot is emptied, and with any payload, however empty it looks, the slot holds that.
@@ -91,7 +95,12 @@ type listLine struct {
 	ReceivedAt  string  `json:"received_at"`
 
 	Flags []string `json:"flags"`
-	Claim string   `json:"claim"` // of the summary
+
+	// Of the summary.
+	Claim  string `json:"claim"`
+	Broker string `json:"broker"`
+	Says   string `json:"broker_says"`
+	User   string `json:"user"`
 }
 
 // ReadList reads a saved inventory: the JSON lines that list writes. The error names the line that is none of them. A
@@ -109,6 +118,7 @@ func ReadList(r io.Reader) (*Model, error) {
 			}
 			if l.Summary {
 				summary = true
+				m.broker = BrokerID{URL: l.Broker, User: l.User, Identity: l.Says}
 				if l.Claim != inventory.Verified.String() && l.Claim != inventory.NoSignOfLoss.String() {
 					m.notes = append(m.notes, fmt.Sprintf("the saved list is %s: a topic that is not in it may be there nevertheless", Quote([]byte(l.Claim))))
 				}

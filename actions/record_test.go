@@ -619,3 +619,31 @@ func TestAFolderThatIsNotThereIsMadeOnlyToWrite(t *testing.T) {
 		t.Error("a file is taken for a folder")
 	}
 }
+
+func TestADigestThatWasPrintedIsFoundAgainUntilItsLineChanges(t *testing.T) {
+	b := newBench(t)
+	if op := b.clear(); op.Verdict() != ClearedVerified {
+		t.Fatal(op.Sentence())
+	}
+	head, _, err := b.desk.Head()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op := b.clear(); op.Verdict() != Vanished {
+		t.Fatal(op.Sentence())
+	}
+	if n, ok, err := b.desk.LineOf(t.Context(), head.SHA256); !ok || n != head.Lines || err != nil {
+		t.Errorf("line %d of %d, %v %v", n, head.Lines, ok, err)
+	}
+	path := filepath.Join(b.store.(*Dir).path, "home.record.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte("cleared and verified"), []byte("cleared and  verified"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := b.desk.LineOf(t.Context(), head.SHA256); ok || err != nil {
+		t.Errorf("a line that was changed is found: %v", err)
+	}
+}

@@ -85,6 +85,20 @@ func (d *Desk) Verify(ctx context.Context) (Verification, error) {
 	return w.v, nil
 }
 
+// LineOf returns the number of the line of the record whose SHA-256 is digest, which a clear once printed, and false when
+// no line has it: then that line, or one before it, is not as it was. The error is as for Verify.
+func (d *Desk) LineOf(ctx context.Context, sha256 string) (seq int64, found bool, err error) {
+	err = d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+		if !whole || found {
+			return nil
+		}
+		seq++
+		found = digest(line) == sha256
+		return nil
+	})
+	return seq, found, err
+}
+
 func (w *verifier) bad(b BadLine) {
 	if w.v.Bad == nil {
 		w.v.Bad = &b
