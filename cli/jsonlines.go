@@ -4,10 +4,13 @@ package cli
 // Streaming: an encoder holds one line, never the store.
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -286,19 +289,41 @@ func appendText(b, v []byte) []byte {
 		}
 		r, n := utf8.DecodeRune(v[i:])
 		i += n
-		switch {
-		case r == utf8.RuneError && n == 1:
+		if r == utf8.RuneError && n == 1 {
 			b = append(b, `\ufffd`...)
-		case unicode.IsPrint(r):
-			b = utf8.AppendRune(b, r)
-		case r > 0xffff:
-			r -= 0x10000
-			b = appendUnit(appendUnit(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
-		default:
-			b = appendUnit(b, r)
+		} else {
+			b = appendRune(b, r)
 		}
 	}
 	return append(b, '"')
+}
+
+// appendRune appends a rune of a JSON string, escaped where it does not show or changes how others show.
+func appendRune(b []byte, r rune) []byte {
+	switch {
+	case unicode.IsPrint(r):
+		return utf8.AppendRune(b, r)
+	case r > 0xffff:
+		r -= 0x10000
+		return appendUnit(appendUnit(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
+	}
+	return appendUnit(b, r)
+}
+
+// safeJSON returns v as JSON on one line that is safe to look at.
+func safeJSON(v any) ([]byte, error) {
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	var b []byte
+	for _, r := range strings.TrimRight(raw.String(), "\n") {
+		// Outside of its strings JSON is ASCII, and inside of them the encoder has escaped the controls below 0x20.
+		b = appendRune(b, r)
+	}
+	return b, nil
 }
 
 func appendUnit(b []byte, r rune) []byte {

@@ -23,6 +23,7 @@ import (
 // retiring is what clears on one broker with one login. It is made once and never changed; its desk is the only one of
 // the program for its manifest. Every field and method may be used from any goroutine.
 type retiring struct {
+	off   error // why nothing can be cleared, restored or looked at with these settings; the record can be read nevertheless
 	desk  *actions.Desk
 	path  string             // of the manifest; the record lies beside it
 	who   actions.Person     // who approves and who acts
@@ -34,11 +35,8 @@ type retiring struct {
 }
 
 // retiring returns the composition for the settings. The error says that there is no place for a manifest, that the
-// place is none, or that MQTT 5 is not spoken; it is one of the settings.
+// place is none; it is one of the settings.
 func (p *program) retiring(r *resolved, log *slog.Logger) (*retiring, error) {
-	if r.MQTT.ProtocolVersion == version311 {
-		return nil, errors.New(`clears need mqtt.protocol_version = "5": with 3.1.1 a refusal by the broker would be invisible`)
-	}
 	path, err := r.manifestPath()
 	if err != nil {
 		return nil, err
@@ -55,6 +53,9 @@ func (p *program) retiring(r *resolved, log *slog.Logger) (*retiring, error) {
 		desk: actions.OpenDesk(store, filepath.Base(path), time.Now), path: path, who: p.person(), guard: guard, watch: r.Clear.Window,
 		limit: actions.Bounds{Send: r.MQTT.Timeout, Window: r.Clear.Window, Payload: int(r.Clear.UndoPayload)},
 		sends: r.connection(log), reads: r.connection(log),
+	}
+	if r.MQTT.ProtocolVersion == version311 {
+		t.off = errors.New(`clears need mqtt.protocol_version = "5": with "3.1.1" a refusal by the broker would be invisible`)
 	}
 	if o := &r.Observer; o.User != "" {
 		t.reads.User, t.reads.Password = o.User, o.Password

@@ -78,8 +78,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return e.code
 }
 
-// oneLine keeps an error on one line of a terminal.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine keeps an error on one line of a terminal. Spaces stay: a name in it is told from another by them.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(s))
+}
 
 // program is one run: its streams, its environment, and the flags that were given.
 type program struct {
@@ -140,7 +142,8 @@ SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; S
 	}
 	p.screenFlags(root)
 	p.retireFlags(root)
-	root.AddCommand(p.listCommand(), p.watchCommand(), p.demoCommand(), p.configCommand(), p.versionCommand())
+	root.AddCommand(p.listCommand(), p.watchCommand(), p.draftCommand(), p.checkCommand(), p.clearCommand(), p.restoreCommand(), p.recordCommand(),
+		p.demoCommand(), p.configCommand(), p.versionCommand())
 	p.completions(root)
 	return root
 }

@@ -1,0 +1,171 @@
+package cli
+
+// What the commands that clear, restore and look again have in common: how they begin, what they say on the way, and
+// with which code they end.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"retainscope/actions"
+)
+
+// Exit codes of clear, restore and recheck beside the common ones. Only 0 means cleared and verified.
+const (
+	ExitRefused      = 10 // by the broker
+	ExitCameBack     = 11
+	ExitStillPresent = 12
+	ExitNotVerified  = 13
+	ExitNoAnswer     = 14 // neither success nor failure
+	ExitNotSent      = 15
+	ExitOtherValue   = 16 // or no value: nothing was sent
+	ExitCollateral   = 17
+	ExitDiffers      = 18 // what was put back reads otherwise
+	ExitBadRecord    = 19
+	ExitHeldBack     = 20 // check: not everything that is marked clear would be cleared
+)
+
+// clearExit returns the exit code of a verdict.
+func clearExit(v actions.Verdict) int {
+	switch v {
+	case actions.ClearedVerified:
+		return ExitOK
+	case actions.Refused:
+		return ExitRefused
+	case actions.CameBack:
+		return ExitCameBack
+	case actions.StillPresent, actions.EmptyReplay:
+		return ExitStillPresent
+	case actions.CouldNotVerify:
+		return ExitNotVerified
+	case actions.NotSent:
+		return ExitNotSent
+	case actions.Changed, actions.Vanished:
+		return ExitOtherValue
+	case actions.Collateral:
+		return ExitCollateral
+	}
+	return ExitNoAnswer // no answer, and whatever is in doubt
+}
+
+// restoreExit returns the exit code of a restore.
+func restoreExit(o actions.UndoOutcome) int {
+	switch o.Result {
+	case actions.Restored:
+		return ExitOK
+	case actions.RestoreRefused:
+		return ExitRefused
+	case actions.RestoredOtherwise:
+		return ExitDiffers
+	case actions.RestoreUnverified:
+		return ExitNotVerified
+	case actions.RestoreNotSent:
+		if o.Obstacle == actions.Occupied {
+			return ExitOtherValue
+		}
+		return ExitNotSent
+	}
+	return ExitNoAnswer
+}
+
+// recheckExit returns the exit code of a later look.
+func recheckExit(l actions.Later) int {
+	for _, c := range l.Controls {
+		if c.State == actions.Lost {
+			return ExitCollateral
+		}
+	}
+	switch {
+	case l.Return != nil:
+		return ExitCameBack
+	case l.Found == actions.NotObserved:
+		return ExitOK
+	case l.Found == actions.FoundNothingOut:
+		return ExitNotVerified
+	}
+	return ExitStillPresent
+}
+
+// retire loads the settings and calls do with the composition; line is where progress goes.
+func (p *program) retire(ctx context.Context, do func(t *retiring, line *progress) error) error {
+	r, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := r.openLog()
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
+	defer closeLog()
+	t, err := p.retiring(r, log)
+	if err != nil {
+		return usage(err)
+	}
+	line := newProgress(p.stderr)
+	defer line.clear()
+	return do(t, line)
+}
+
+// connected asks the broker what it is and returns what acts on it. The error is that of the connection.
+func (t *retiring) connected(ctx context.Context, line *progress) (*actions.Clearer, error) {
+	line.show("asking " + t.sends.URL + " what it is")
+	id, err := t.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.clearer(id, false, func(s actions.Progress) { line.show(s.Text) }), nil
+}
+
+// ends says on stderr why a command ends with another code than 0, and returns what makes it end so. The text is safe
+// for a terminal and may have several lines.
+func (p *program) ends(code int, text string) error {
+	if code == ExitOK {
+		return nil
+	}
+	fmt.Fprintf(p.stderr, "retainscope: %s\n", strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "; "))
+	return &exit{code: code}
+}
+
+// tellOpen says on stderr which clears have an intent and no outcome and were not looked at since: somebody stopped the
+// program, or the power went. What keeps the record from being read is told by whoever writes it.
+func (p *program) tellOpen(ctx context.Context, t *retiring) {
+	l, err := t.desk.List(ctx)
+	if err != nil {
+		return
+	}
+	for _, s := range l.Open() {
+		if s.LastAt.After(s.Begun) {
+			continue // rechecked
+		}
+		fmt.Fprintf(p.stderr, "retainscope: %s\n", openText(s))
+	}
+}
+
+// openText is one sentence about a clear without an outcome.
+func openText(s actions.Summary) string {
+	what := "what became of it is not known"
+	if s.SentNothing {
+		what = "as far as the record goes nothing was sent"
+	}
+	return fmt.Sprintf("the clear %s of %s was begun at %s and has no outcome: it was stopped, or another process runs it; %s; `retainscope record recheck %s` looks what the topic holds now",
+		s.ID, actions.Quote(s.Topic), s.Begun.UTC().Format("2006-01-02 15:04:05Z"), what, s.ID)
+}
+
+// headOf returns the end of the record, nil where there is none or it cannot be read.
+func headOf(t *retiring) *actions.Head {
+	h, ok, err := t.desk.Head()
+	if err != nil || !ok {
+		return nil
+	}
+	return &h
+}
+
+// headText is the end of the record, to be kept elsewhere.
+func headText(t *retiring) string {
+	h := headOf(t)
+	if h == nil {
+		return "record: there is no head digest, or it cannot be read"
+	}
+	return fmt.Sprintf("record: %d lines, digest of the last %s", h.Lines, h.SHA256)
+}
