@@ -205,9 +205,12 @@ func (w *wipe) finish(ctx context.Context) error {
 			code = ExitFailed // without its evidence it is not what was asked for
 		}
 	}
-	if ctx.Err() != nil && (v == actions.NotSent || code == ExitOK) {
-		text = "interrupted: " + text
-		code = ExitInterrupted
+	switch {
+	case ctx.Err() == nil:
+	case v == actions.NotSent:
+		code, text = ExitInterrupted, "interrupted: "+text
+	case code == ExitOK && w.watch > 0:
+		code, text = ExitInterrupted, "interrupted while a return was watched for; "+text
 	}
 	return w.ends(code, text)
 }

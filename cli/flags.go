@@ -112,7 +112,9 @@ func (p *program) sectionFlags(flags *pflag.FlagSet, sections ...string) {
 func (p *program) screenFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "screen") }
 
 // retireFlags adds the flags of what clears or restores.
-func (p *program) retireFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "clear", "observer") }
+func (p *program) retireFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), retireSections()...) }
+
+func retireSections() []string { return []string{"clear", "observer"} }
 
 // watchFlags adds the flags of what publishes.
 func (p *program) watchFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "watch") }

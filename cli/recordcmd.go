@@ -36,6 +36,7 @@ of the line before it. It is never rewritten. A line that was half written begin
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	p.sectionFlags(cmd.PersistentFlags(), retireSections()...)
 	cmd.AddCommand(p.recordShow(), p.recordVerify(), p.recordExport(), p.recordRecheck())
 	return cmd
 }
@@ -66,7 +67,6 @@ restored, sentence, last_at; for one operation also closings, intent, before, ou
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON lines")
-	p.retireFlags(cmd)
 	return cmd
 }
 
@@ -219,7 +219,6 @@ Exit codes: 0 as it was written; 19 it is not, or no line has the digest; 1 it c
 	}
 	cmd.Flags().StringVar(&kept, "digest", "", "the `SHA256` that a clear printed, kept elsewhere")
 	_ = cmd.RegisterFlagCompletionFunc("digest", cobra.NoFileCompletions)
-	p.retireFlags(cmd)
 	return cmd
 }
 
@@ -284,7 +283,6 @@ func (p *program) recordExport() *cobra.Command {
 			})
 		},
 	}
-	p.retireFlags(cmd)
 	return cmd
 }
 
@@ -318,7 +316,6 @@ is not observed any more; 1 failed, 2 wrong usage or settings, 130 interrupted.`
 	cmd.Flags().StringVar(&note, "note", "", "why you look again, in your words: a `TEXT` for the record")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "what was seen as one JSON object")
 	_ = cmd.RegisterFlagCompletionFunc("note", cobra.NoFileCompletions)
-	p.retireFlags(cmd)
 	return cmd
 }
 

@@ -5,15 +5,12 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"retainscope/actions"
@@ -108,31 +105,9 @@ func (r *resolved) manifestPath() (string, error) {
 	case path == "" && r.looked == "":
 		return "", errors.New("there is no folder for a manifest (no HOME); name one with --manifest FILE")
 	case path == "":
-		path = filepath.Join(filepath.Dir(r.looked), manifestName(r.MQTT.Broker, r.MQTT.User))
+		path = filepath.Join(filepath.Dir(r.looked), "manifest-"+brokerFile(r.MQTT.Broker, r.MQTT.User)+".toml")
 	case !filepath.IsAbs(path) && (at == fromFile || at == fromProfile):
 		path = filepath.Join(filepath.Dir(r.file), path)
 	}
 	return filepath.Abs(path)
-}
-
-// manifestName returns the name of the file for one broker and login, such as manifest-broker.lan-1883-me.toml. What a
-// file name should not hold is replaced; then a digest keeps two of them apart.
-func manifestName(address, user string) string {
-	whole := strings.TrimPrefix(actions.CanonicalAddress(address), "mqtt://")
-	plain := strings.NewReplacer("://", "-", ":", "-").Replace(whole)
-	if user != "" {
-		whole, plain = whole+"\n"+user, plain+"-"+user
-	}
-	const longest = 100
-	name := strings.Map(func(r rune) rune {
-		if r == '.' || r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, plain)
-	if name != plain || len(name) > longest || strings.Contains(user, "-") {
-		sum := sha256.Sum256([]byte(whole))
-		name = strings.Trim(name[:min(len(name), longest)], "-.") + "-" + hex.EncodeToString(sum[:4])
-	}
-	return "manifest-" + name + ".toml"
 }

@@ -42,12 +42,14 @@ func stateDir(env map[string]string) string {
 // brokerFile returns a file name for what belongs to one login at one broker: readable, and never that of another one.
 // address is whole, see wholeAddress.
 func brokerFile(address, user string) string {
-	name := actions.CanonicalAddress(address)
-	if u, err := url.Parse(name); err == nil && u.Host != "" {
-		name = u.Scheme + "-" + u.Hostname() + "-" + u.Port() + strings.ReplaceAll(u.EscapedPath(), "/", "-")
-	} else {
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "://", "-"), "/", "-")
+	whole := actions.CanonicalAddress(address)
+	name, path := strings.Replace(whole, "://", "-", 1), whole
+	if u, err := url.Parse(whole); err == nil && u.Host != "" {
+		path = u.EscapedPath()
+		name = u.Scheme + "-" + u.Hostname() + "-" + u.Port() + path
 	}
+	ambiguous := strings.Contains(path, "-") // beside those that stand for a slash
+	name = strings.ReplaceAll(name, "/", "-")
 	if user != "" {
 		name = user + "@" + name
 	}
@@ -59,8 +61,8 @@ func brokerFile(address, user string) string {
 		return '_'
 	}, name)
 	const most = 100
-	if plain != name || len(plain) > most || strings.Count(name, "@") > 1 {
-		plain = fmt.Sprintf("%.*s-%x", most, plain, sha256.Sum256([]byte(name)))[:min(len(plain), most)+9]
+	if ambiguous || plain != name || len(plain) > most || strings.Count(name, "@") > 1 {
+		plain = fmt.Sprintf("%.*s-%x", most, plain, sha256.Sum256([]byte(user+"@"+whole)))[:min(len(plain), most)+9]
 	}
 	return plain
 }
