@@ -103,7 +103,8 @@ func (p *program) root() *cobra.Command {
 		Short: "See the whole retained store of an MQTT broker, live, and know what you do not see",
 		Long: `See the whole retained store of an MQTT broker, live: which messages expire (MQTT 5 Message Expiry),
 which never will, and how much of the store this login is really shown. Looking publishes nothing;
-"watch" publishes what it finds, under topics of its own.
+"watch" publishes what it finds, under topics of its own. One exact topic that a person approved in a
+manifest can be cleared, with evidence, and put back.
 
 Without a command: the screen. Settings come from flags, the environment (MQTT__BROKER, or
 RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in this order;
@@ -113,14 +114,16 @@ RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in t
 tell whether they were retained, and nothing can be cleared. There is no fallback to it.
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
-"list" also 3 incomplete and 4 unverified.
+"list" also 3 incomplete and 4 unverified; "check", "clear", "restore" and "record" have more, told by their help.
 SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; SIGABRT gives a trace.`,
 		Example: `  retainscope demo                                    a first look, without a broker
   retainscope --broker mqtt://broker.lan              the screen
   retainscope --broker mqtts://broker.lan --user me --ask-password
   retainscope list --where 'is:never -tasmota' --sort size
   retainscope list --json --payload > store.jsonl
-  retainscope watch --log-format json                 for weeks, as a service`,
+  retainscope watch --log-format json                 for weeks, as a service
+  retainscope draft --topic airthings/state           begin an entry of the manifest, on hold
+  retainscope check && retainscope clear --topic airthings/state`,
 		Args:              cobra.NoArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

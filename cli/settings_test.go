@@ -435,7 +435,7 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 }
 
 func TestTheHelp(t *testing.T) {
-	for _, name := range []string{"", "list", "watch", "demo", "config"} {
+	for _, name := range []string{"", "list", "watch", "draft", "check", "clear", "restore", "record", "record show", "record verify", "record export", "record recheck", "demo", "config"} {
 		t.Run("help "+name, func(t *testing.T) {
 			o := run(t, nil, append(strings.Fields(name), "--help")...)
 			if o.code != ExitOK || o.errout != "" || !strings.Contains(o.out, "Examples:") {
