@@ -219,7 +219,7 @@ func TestADraftBeginsAnEntryAndApprovesNothing(t *testing.T) {
 	}
 	edit(t, b.manifest, "disposition = \"hold\"", "disposition = \"preserve\" # mine")
 	kept := read()
-	put(t, b.url, benchOwn, "online")
+	place(t, b.url, benchOwn, "online")
 	o := b.run("draft", "--topic", benchOwn, "--owner", "somebody else")
 	if o.code != ExitOK || !strings.Contains(o.out, "left as it is: preserve, and of another value") || !strings.Contains(o.out, fingerprint("online")) || read() != kept {
 		t.Errorf("exit %d: %s%s\n%s", o.code, o.out, o.errout, read())

@@ -184,13 +184,13 @@ func TestTheExitCodesOfAClear(t *testing.T) {
 			ExitNotSent, "not sent", "locked", "another process: process", true},
 		{"no broker", []string{cleared}, func(_ *testing.T, _ *workbench, m *testbroker.Broker) { m.Stop() }, nil,
 			ExitNotSent, "not sent", "not connected", "nothing was sent (not connected)", false},
-		{"the value is another", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) { put(t, b.url, benchOwn, "online") }, nil,
+		{"the value is another", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) { place(t, b.url, benchOwn, "online") }, nil,
 			ExitOtherValue, "changed", "none", "does not hold the value that was approved", true},
-		{"the value went", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) { put(t, b.url, benchOwn, "") }, nil,
+		{"the value went", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) { place(t, b.url, benchOwn, "") }, nil,
 			ExitOtherValue, "vanished", "none", "was not observed", false},
 		{"no control is there", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) {
 			for _, m := range benchHouse()[1:] {
-				put(t, b.url, m.Topic, "")
+				place(t, b.url, m.Topic, "")
 			}
 		}, nil, ExitNotVerified, "acknowledged, could not verify", "none", "no control", false},
 		{"somebody writes it again at once", []string{cleared}, func(t *testing.T, _ *workbench, m *testbroker.Broker) {
@@ -442,7 +442,7 @@ func TestANameThatCannotBeTypedIsClearedByItsBytes(t *testing.T) {
 	b := emptyWorkbench(t, address)
 	odd := []string{"plant/\x1b[31mred", "plant/\u202eevil", "plant/two  spaces ", "plant/\u00e9\u200b"}
 	for _, topic := range append(odd, "plant/a", "plant/b") {
-		put(t, address, topic, "v")
+		place(t, address, topic, "v")
 	}
 	for _, topic := range odd {
 		digits := hex.EncodeToString([]byte(topic))

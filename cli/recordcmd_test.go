@@ -53,10 +53,10 @@ func TestTheExitCodesOfARestore(t *testing.T) {
 		says     string
 	}{
 		{"put back", nil, nil, ExitOK, "restored", "none", ""},
-		{"the topic holds something", func(t *testing.T, b *workbench) { put(t, b.url, benchOwn, "new") }, nil, ExitOtherValue, "not sent", "topic holds something", "--overwrite " + fingerprint("new")},
-		{"exactly that is overwritten", func(t *testing.T, b *workbench) { put(t, b.url, benchOwn, "new") }, []string{"--overwrite", fingerprint("new")}, ExitOK, "restored", "none", ""},
-		{"something else is not", func(t *testing.T, b *workbench) { put(t, b.url, benchOwn, "newer") }, []string{"--overwrite", fingerprint("new")}, ExitOtherValue, "not sent", "topic holds something", "holds 5 bytes"},
-		{"a neighbour", func(t *testing.T, b *workbench) { put(t, b.url, benchSister, "") }, []string{"--topic", benchSister}, ExitOK, "restored", "none", ""},
+		{"the topic holds something", func(t *testing.T, b *workbench) { place(t, b.url, benchOwn, "new") }, nil, ExitOtherValue, "not sent", "topic holds something", "--overwrite " + fingerprint("new")},
+		{"exactly that is overwritten", func(t *testing.T, b *workbench) { place(t, b.url, benchOwn, "new") }, []string{"--overwrite", fingerprint("new")}, ExitOK, "restored", "none", ""},
+		{"something else is not", func(t *testing.T, b *workbench) { place(t, b.url, benchOwn, "newer") }, []string{"--overwrite", fingerprint("new")}, ExitOtherValue, "not sent", "topic holds something", "holds 5 bytes"},
+		{"a neighbour", func(t *testing.T, b *workbench) { place(t, b.url, benchSister, "") }, []string{"--topic", benchSister}, ExitOK, "restored", "none", ""},
 		{"a topic that was no control", nil, []string{"--topic", "airthings2/availability"}, ExitNotSent, "not sent", "nothing to restore", "holds nothing of topic"},
 		{"protected meanwhile", nil, []string{"--protect", "airthings/#"}, ExitNotSent, "not sent", "protected", "is protected by"},
 		{"another login", nil, []string{"--user", "me"}, ExitNotSent, "not sent", "another broker", "another login"},
@@ -91,7 +91,7 @@ func TestALaterLookIsInTheRecordAndItsExitCodeSaysWhatWasSeen(t *testing.T) {
 	if o := b.run("record", "recheck", id); o.code != ExitOK || !strings.Contains(o.out, "was not observed") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
 	}
-	put(t, b.url, benchOwn, benchValue)
+	place(t, b.url, benchOwn, benchValue)
 	o := b.run("record", "recheck", id, "--note", "the broker was restarted", "--json")
 	var got struct {
 		Operation string `json:"operation"`

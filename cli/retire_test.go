@@ -193,8 +193,8 @@ func (b *workbench) locked() {
 	b.t.Cleanup(func() { _ = release() })
 }
 
-// put publishes one retained message as a stranger does.
-func put(t *testing.T, url, topic, payload string) {
+// place publishes one retained message as a stranger does.
+func place(t *testing.T, url, topic, payload string) {
 	t.Helper()
 	fill(t, url, []demo.Message{{Topic: topic, Payload: []byte(payload)}})
 }
