@@ -20,6 +20,9 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		msg.Code = code
 	}
 	m.touched = true
+	if !m.toast.seen.IsZero() && !m.o.Now().Before(m.toast.seen) {
+		m.toast = toast{}
+	}
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()
@@ -68,6 +71,13 @@ func (m *model) move(rows int) tea.Cmd {
 		} else {
 			m.moveApproved(rows)
 		}
+	case inRecord:
+		if m.record.full != nil {
+			m.page.scroll += rows
+			m.page.clamp(m.lay.body)
+		} else {
+			m.moveRecord(rows)
+		}
 	case inPage:
 		m.page.scroll += rows
 		m.page.clamp(m.lay.body)
@@ -98,6 +108,14 @@ func (m *model) jump(last bool) tea.Cmd {
 			m.approved.cur, m.approved.at = min(to, len(m.sheet.entries)), ""
 			m.clampApproved()
 		}
+	case inRecord:
+		if m.record.full != nil {
+			m.page.scroll = to
+			m.page.clamp(m.lay.body)
+		} else {
+			m.record.cur, m.record.at = min(to, len(m.record.ops)), ""
+			m.clampRecord()
+		}
 	case inPage:
 		m.page.scroll = to
 		m.page.clamp(m.lay.body)
@@ -122,6 +140,10 @@ func (m *model) screenful() int {
 		if !m.approved.full {
 			n = m.approvedLines()
 		}
+	case inRecord:
+		if m.record.full == nil {
+			n = m.recordLines()
+		}
 	}
 	return max(1, n-1)
 }
@@ -135,9 +157,13 @@ func (m *model) show(s screen) tea.Cmd {
 		m.page.scroll = 0
 	}
 	m.screen = s
-	if s == approvedPage {
+	switch s {
+	case approvedPage:
 		m.approved.full = false
 		return m.readManifest()
+	case recordPage:
+		m.record.full = nil
+		return m.readRecord()
 	}
 	return nil
 }
@@ -162,12 +188,4 @@ func (m *model) togglePane() tea.Cmd {
 	m.noPane = !m.noPane
 	m.focus = false
 	return nil
-}
-
-// leave ends the screen; what runs is stopped by the context that ends with it.
-func (m *model) leave() tea.Cmd {
-	if m.job != nil {
-		m.job.cancel()
-	}
-	return tea.Quit
 }

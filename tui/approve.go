@@ -292,6 +292,10 @@ func (m *model) tookNear(msg nearMsg) {
 		if bytes.Equal(f.topic, msg.topic) {
 			f.near = msg.near
 		}
+	case *clearForm:
+		if bytes.Equal(f.entry.Topic, msg.topic) {
+			f.near = msg.near
+		}
 	}
 }
 

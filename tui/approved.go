@@ -216,8 +216,12 @@ func (m *model) drawApprovedRow(e *actions.Entry, selected bool) {
 	}
 	state, topic, by := m.approvedColumns()
 	st, phrase, _ := m.stand(e)
+	t := st.tone()
+	if words, tone, ok := m.actReading(e.Topic); ok {
+		phrase, t = words, tone
+	}
 	p.to(2)
-	p.in(p.pal.of(st.tone()))
+	p.in(p.pal.of(t))
 	p.wire([]byte(inCells(phrase, state-1)), state-1, asText)
 	p.in("")
 	p.to(2 + state)
@@ -238,6 +242,7 @@ func (m *model) drawApprovedRow(e *actions.Entry, selected bool) {
 // writeEntry writes one entry in full.
 func (m *model) writeEntry(w *writer, e *actions.Entry) {
 	m.writeTopic(w, e.Topic)
+	m.writeAct(w, e.Topic)
 	st, phrase, why := m.stand(e)
 	w.text(w.p.pal.of(st.tone()), asSentence(phrase)+" "+asSentence(why))
 	w.blank()

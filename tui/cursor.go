@@ -43,6 +43,10 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 		m.moveStill(rows)
 		return nil
 	}
+	rows, onList := m.stepOff(rows)
+	if !onList {
+		return nil
+	}
 	var moved int
 	l.cur, moved = l.l.Move(l.cur, rows)
 	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
@@ -59,6 +63,12 @@ func (m *model) jumpCursor(last bool) tea.Cmd {
 		m.moveStill(map[bool]int{true: len(m.still.rows), false: -len(m.still.rows)}[last])
 		return nil
 	}
+	m.leaveStaying()
+	defer func() {
+		if r := l.l.Rows(l.cur, 1, nil); len(r) > 0 {
+			l.at = append(l.at[:0], r[0].Prefix...)
+		}
+	}()
 	if last {
 		l.cur, l.line = l.l.Last(), max(m.lay.lines-1, 0)
 	} else {

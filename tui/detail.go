@@ -128,6 +128,9 @@ func (d *detail) build(m *model, width int) {
 	case !ok:
 		w.text(w.p.pal.dim, "Nothing is under the cursor.")
 		d.body = payload{}
+	case staying(r):
+		m.writeStaying(w, r.Prefix)
+		d.body = payload{}
 	case !r.Held:
 		m.writeBranch(w, r)
 		d.body = payload{}

@@ -52,6 +52,8 @@ func (m *model) drawBody() {
 		m.drawLeft()
 	case m.screen == approvedPage && !m.approved.full:
 		m.drawApproved()
+	case m.screen == recordPage && m.record.full == nil:
+		m.drawRecord()
 	case m.screen != topics:
 		m.page.build(m)
 		m.page.draw(p, l.body)
@@ -87,7 +89,7 @@ func (m *model) drawTopics() {
 	}
 	c := columnsFor(width, least, !m.list.spec.Tree && m.list.spec.Sort == inventory.BySize, m.link.Limited())
 	var empty []pageLine
-	if len(m.list.rows) == 0 {
+	if len(m.list.shown.rows) == 0 {
 		empty = prose(p, m.emptyWords(), l.list-2, 1)
 	}
 	if l.wide {
@@ -106,8 +108,8 @@ func (m *model) drawTopics() {
 			if i := row - 1; i >= 0 && i < len(empty) {
 				p.ready(empty[i])
 			}
-		case row < len(m.list.rows):
-			m.drawRow(&m.list.rows[row], c, row == m.list.line)
+		case row < len(m.list.shown.rows):
+			m.drawRow(&m.list.shown.rows[row], c, row == m.list.shown.line)
 		}
 		if l.wide {
 			p.held = false
@@ -191,7 +193,7 @@ func (m *model) footer() []fact {
 	all := []fact{}
 	switch here {
 	case inList:
-		if len(m.list.rows) == 0 {
+		if len(m.list.shown.rows) == 0 {
 			break
 		}
 		all = append(all, fact{text: p.g.updown + " move", rank: 8})
@@ -211,6 +213,15 @@ func (m *model) footer() []fact {
 			what = " scroll"
 		}
 		all = append(all, fact{text: p.g.updown + what, rank: 8})
+	case inRecord:
+		if len(m.record.ops) == 0 {
+			break
+		}
+		what := " move"
+		if m.record.full != nil {
+			what = " scroll"
+		}
+		all = append(all, fact{text: p.g.updown + what, rank: 8})
 	case inLeft:
 		all = append(all, fact{text: p.g.updown + " move", rank: 8})
 		if !m.left.prefixes {
@@ -227,7 +238,7 @@ func (m *model) footer() []fact {
 		if c.short == "" || c.where&here == 0 || m.why(c) != "" {
 			continue
 		}
-		if here&(inPage|inLeft|inApproved) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
+		if here&(inPage|inLeft|inApproved|inRecord) != 0 && c.shows == m.screen && c.shows != topics || c.short == "p pause" && !m.paused.IsZero() {
 			continue
 		}
 		rank := c.rank
@@ -239,7 +250,7 @@ func (m *model) footer() []fact {
 	if !m.paused.IsZero() {
 		all = append([]fact{{text: "p go on", rank: 11}}, all...)
 	}
-	if m.job != nil {
+	if m.job != nil || m.running != nil && here == inList {
 		all = append([]fact{{text: "esc stop", rank: 11}}, all...)
 	}
 	return all
@@ -253,6 +264,9 @@ func (m *model) place() string {
 	}
 	if n := len(m.sheet.entries); m.screen == approvedPage && !m.approved.full && n > 0 && m.form == nil {
 		return "entry " + number(int64(m.approved.cur+1)) + " of " + number(int64(n))
+	}
+	if n := len(m.record.ops); m.screen == recordPage && m.record.full == nil && n > 0 && m.form == nil {
+		return "operation " + number(int64(m.record.cur+1)) + " of " + number(int64(n))
 	}
 	if m.screen != topics || l.l == nil || m.form != nil {
 		return ""

@@ -84,6 +84,7 @@ func (m *model) writeFacts(w *writer) {
 	m.writeTopic(w, s.Topic)
 	_, t := phrase(s, now)
 	w.text(w.p.pal.of(t), reason(s, m.now))
+	m.writeAct(w, s.Topic)
 	m.writeDecision(w, s.Topic)
 	w.blank()
 	m.writeExpiry(w, s, now)

@@ -144,6 +144,10 @@ func (m *model) escape() tea.Cmd {
 		m.job.cancel()
 		return nil
 	}
+	if m.running != nil {
+		m.stopAct()
+		return nil
+	}
 	m.filter.text, m.filter.at = m.filter.text[:0], 0
 	m.list.home = append(m.list.home[:0], m.list.at...) // what was found stays under the cursor
 	return m.typed()

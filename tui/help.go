@@ -21,7 +21,7 @@ func (m *model) writeHelp(w *writer) {
 	for _, part := range []struct {
 		title string
 		where scope
-	}{{"In the list", inList}, {"In the detail pane", inDetail}, {"In what looks left behind", inLeft}, {"In what is approved", inApproved}, {"In coverage, events and this help", inPage}} {
+	}{{"In the list", inList}, {"In the detail pane", inDetail}, {"In what looks left behind", inLeft}, {"In what is approved", inApproved}, {"In the record", inRecord}, {"In coverage, events and this help", inPage}} {
 		if part.where != here {
 			continue
 		}

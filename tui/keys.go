@@ -18,10 +18,11 @@ const (
 	inPage           // coverage, events, help
 	inLeft           // what looks left behind
 	inApproved       // the manifest
+	inRecord         // what was done
 )
 
 const inTopics = inList | inDetail
-const inAll = inList | inDetail | inPage | inLeft | inApproved
+const inAll = inList | inDetail | inPage | inLeft | inApproved | inRecord
 
 // command is one row of the table.
 type command struct {
@@ -82,13 +83,13 @@ func commands() []command {
 		{keys: bind("first levels and their share with expiry, or the groups again", "b"), short: "b by prefix", rank: 8, where: inLeft, do: (*model).togglePrefixes},
 		{keys: bind("order: evidence, owner, silence, topics; or topics, share, began, fell back, name", "s"), short: "s sort", rank: 6, where: inLeft, off: (*model).noLeftRow, do: (*model).sortLeft},
 		{keys: bind("stop what runs, else clear the filter", "esc"), where: inList, off: func(m *model) string {
-			if m.job == nil && !m.filter.set() {
+			if m.job == nil && m.running == nil && !m.filter.set() {
 				if m.link.Scanning {
 					return "the scan goes on by itself and holds up no key; q leaves"
 				}
 				return "nothing runs and no filter is in force"
 			}
-			if m.job == nil {
+			if m.job == nil && m.running == nil {
 				return m.noStore()
 			}
 			return ""
@@ -107,13 +108,21 @@ func commands() []command {
 		{keys: bind("back to the list, or to the topics", "esc"), short: "esc back", rank: 10, where: inApproved, do: (*model).leaveApproved},
 		{keys: bind("the entry in full", "enter", "tab"), short: "enter in full", rank: 7, where: inApproved, off: (*model).noApprovedRow, do: (*model).enterApproved},
 		{keys: bind("approve this one topic, with whose it is and who writes it; nothing is sent", "a"), short: "a approve", rank: 8, where: inTopics | inLeft | inApproved, off: (*model).noApprove, do: (*model).askApprove, moves: true},
+		{keys: bind("clear this one approved topic: shows what is sent, and asks for a typed word", "x"), short: "x clear", rank: 8, where: inTopics | inLeft | inApproved, off: (*model).noClear, do: (*model).askClear, moves: true},
+		{keys: bind("put back what the last verified clear removed, or the one here", "u"), short: "u undo", rank: 6, own: inRecord, where: inTopics | inLeft | inApproved | inRecord, off: (*model).noUndo, do: (*model).askUndo, moves: true},
+		{keys: bind("watch on for a return of this topic", "w"), short: "w watch on", rank: 5, where: inTopics, off: (*model).noWatch, do: (*model).keepWatching},
+		{keys: bind("back to the list, or to the topics; stops what runs", "esc"), short: "esc back", rank: 10, where: inRecord, do: (*model).leaveRecord},
+		{keys: bind("the operation in full", "enter", "tab"), short: "enter in full", rank: 7, where: inRecord, off: (*model).noFullRecord, do: (*model).openOperation},
+		{keys: bind("look again at its topic and controls, with a note; nothing is sent", "r"), short: "r recheck", rank: 8, where: inRecord, off: (*model).noRecheck, do: (*model).askRecheck},
+		{keys: bind("check every line of the record", "v"), short: "v verify", rank: 5, where: inRecord, off: (*model).noVerify, do: (*model).verifyRecord},
 		{keys: bind("take the approval back: on hold", "w"), short: "w on hold", rank: 5, where: inApproved, off: (*model).noWithdraw, do: (*model).askWithdraw},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
 		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(leftBehind) }, shows: leftBehind, moves: true},
 		{keys: bind("what is approved, and how it stands to what is there now", "3"), short: "3 approved", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(approvedPage) }, shows: approvedPage},
+		{keys: bind("what was cleared and put back, with its evidence", "4"), short: "4 record", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(recordPage) }, shows: recordPage},
 		{keys: bind("what this list may claim, and why", "c", "5"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},
 		{keys: bind("what happened while we watched", "6"), short: "6 events", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(eventsPage) }, shows: eventsPage},
-		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll, off: (*model).noRescan, do: (*model).askRescan, moves: true},
+		{keys: bind("scan again", "r"), short: "r rescan", rank: 2, where: inAll &^ inRecord, off: (*model).noRescan, do: (*model).askRescan, moves: true},
 		{keys: bind("hold the picture still; watching goes on", "p"), short: "p pause", rank: 1, where: inAll, do: (*model).togglePause},
 		{keys: bind("this help", "?"), short: "? help", rank: 10, where: inAll, do: func(m *model) tea.Cmd { return m.show(helpPage) }, shows: helpPage},
 		{keys: bind("leave", "q", "ctrl+c"), short: "q leave", rank: 10, where: inAll, do: (*model).leave},
@@ -140,6 +149,8 @@ func (m *model) scope() scope {
 		return inLeft
 	case m.screen == approvedPage:
 		return inApproved
+	case m.screen == recordPage:
+		return inRecord
 	case m.screen != topics:
 		return inPage
 	case m.focus:

@@ -26,11 +26,13 @@ type list struct {
 	ended      time.Time
 
 	working  bool               // Work runs on l
+	stale    bool               // the store moved past the listing, and it is too early to make it again
 	partial  bool               // rows are missing that are still being put in order
 	stopWork context.CancelFunc // ends it
 	rested   time.Time          // when Work had nothing to do
 	waiting  *inventory.Listing // replaces l when Work has ended
 	rows     []inventory.Row    // the window
+	shown    shown              // the window with rows that stay
 	cur      inventory.Pos      // place of the cursor
 	line     int                // its line in the window
 	folded   bool               // a branch was closed by hand
@@ -54,8 +56,8 @@ type workedMsg struct {
 
 // row returns the row of the cursor.
 func (m *model) row() (*inventory.Row, bool) {
-	if m.list.line < len(m.list.rows) {
-		return &m.list.rows[m.list.line], true
+	if s := &m.list.shown; s.line < len(s.rows) {
+		return &s.rows[s.line], true
 	}
 	return nil, false
 }
@@ -191,7 +193,9 @@ func (m *model) gather() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	// Making a listing again may take long: never more than a quarter of the time, and never while one is made.
-	if rest := max(m.o.refresh(), 3*l.took); !l.pending && l.waiting == nil && !m.o.Now().Before(l.ended.Add(rest)) && !l.l.Fresh() {
+	l.stale = !l.pending && l.waiting == nil && !l.l.Fresh()
+	if rest := max(m.o.refresh(), 3*l.took); l.stale && !m.o.Now().Before(l.ended.Add(rest)) {
+		l.stale = false
 		cmds = append(cmds, m.relist())
 	}
 	m.window()
@@ -215,6 +219,8 @@ func (m *model) window() {
 		// Rows that come in above would push the first row that came out of the window.
 		l.cur, l.line = l.l.First(), 0
 	}
+	m.backAgain()
+	was := bytes.Clone(l.at)
 	l.line = min(max(l.line, 0), n-1)
 	top, up := l.l.Move(l.cur, -l.line)
 	l.line = -up
@@ -232,9 +238,15 @@ func (m *model) window() {
 		l.rows = l.l.Rows(top, n, l.rows[:0])
 	}
 	l.line = max(0, min(l.line, len(l.rows)-1))
+	m.linger(was, n)
+	if len(l.rows) > 0 {
+		l.cur = l.rows[l.line].Pos
+	}
 	if r, ok := m.row(); ok {
-		l.cur = r.Pos
 		l.at = append(l.at[:0], r.Prefix...)
+		if !staying(r) {
+			l.cur = r.Pos
+		}
 	}
 }
 
@@ -254,6 +266,7 @@ func (m *model) fold() tea.Cmd {
 // up moves the cursor to the branch above.
 func (m *model) up() tea.Cmd {
 	l := &m.list
+	m.leaveStaying()
 	parent := l.l.Parent(l.cur)
 	for i := l.line; i >= 0; i-- {
 		if i < len(l.rows) && l.rows[i].Pos == parent {

@@ -22,6 +22,7 @@ const (
 	topics screen = iota
 	leftBehind
 	approvedPage
+	recordPage
 	coveragePage
 	eventsPage
 	helpPage
@@ -59,6 +60,10 @@ type model struct {
 	under    []form // the forms under it
 	sheet    sheet  // the manifest
 	approved approvedList
+	record   recordList
+	running  *act      // the clear or restore under way; nil = none
+	acts     []*act    // those of this run, newest first
+	leaving  time.Time // since when the end waits for the act; zero = it does not
 	// lastEntry is what was decided last, to take over what it says of the same owner.
 	lastEntry *actions.Entry
 	job       *job // an export or a question to the broker under way
@@ -123,7 +128,7 @@ func (m *model) Init() tea.Cmd {
 		// Without being asked the renderer does not find out over SSH whether frames can be shown at once.
 		ask = tea.Raw(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore)
 	}
-	return tea.Batch(ask, m.relist(), m.readManifest(), m.settle(true))
+	return tea.Batch(ask, m.relist(), m.readManifest(), m.readRecord(), m.settle(true))
 }
 
 // Update takes one message in.
@@ -180,6 +185,18 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.decided(msg)
 	case withdrawnMsg:
 		cmd = m.withdrawn(msg)
+	case actedMsg:
+		cmd = m.acted(msg)
+	case watchedMsg:
+		cmd = m.watched(msg)
+	case recordMsg:
+		cmd = m.tookRecord(msg)
+	case operationMsg:
+		cmd = m.tookOperation(msg)
+	case recheckedMsg:
+		cmd = m.rechecked(msg)
+	case verifiedMsg:
+		m.verified(msg)
 	case askedMsg:
 		m.asked(msg)
 	case exportedMsg:
@@ -204,10 +221,13 @@ func (m *model) View() tea.View {
 // settle looks at the store where that is due, draws, and returns what has to run next. A key always looks.
 func (m *model) settle(look bool) tea.Cmd {
 	now := m.o.Now()
+	if end := m.mustLeave(now); end != nil {
+		return end
+	}
 	sum := m.inv.Counts()
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
-	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.list.partial && !m.list.pending && (held || !m.left.stale(m, now)) && m.changes.After(now) {
+	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.busy() && !m.list.partial && !m.list.pending && !m.list.stale && (held || !m.left.stale(m, now)) && m.changes.After(now) {
 		return tea.Batch(m.rereadManifest(), m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
@@ -241,7 +261,7 @@ func (m *model) settle(look bool) tea.Cmd {
 // such a look draws and sends nothing.
 func (m *model) next(now time.Time, moved bool) time.Time {
 	refresh := m.o.refresh()
-	if moved || m.link.Scanning || m.job != nil || m.list.pending || m.list.partial {
+	if moved || m.link.Scanning || m.job != nil || m.busy() || m.list.pending || m.list.partial || m.list.stale {
 		return now.Add(refresh)
 	}
 	next := now.Add(max(refresh, time.Second))

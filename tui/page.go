@@ -174,6 +174,8 @@ func (g *page) build(m *model) {
 		if e, ok := m.approvedRow(); ok {
 			m.writeEntry(w, e)
 		}
+	case recordPage:
+		m.writeOperation(w, m.record.full)
 	case coveragePage:
 		m.writeCoverage(w)
 	case eventsPage:

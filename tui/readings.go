@@ -87,6 +87,13 @@ var shorter = [...][2]string{
 	{"left behind:", "left:"},
 	{"provisional approval", "prov. approval"},
 	{"changed since approval", "changed since"},
+	{"cleared, provisional", "cleared, prov."},
+	{"cleared and verified", "cleared, verified"},
+	{"cleared, verified", "verified"},
+	{"cleared, prov.", "prov."},
+	{"watched to ", "watch "},
+	{"came back in ", "back in "},
+	{"acknowledged ", "ack "},
 	{"approval not complete", "not complete"},
 	{"approved elsewhere", "elsewhere"},
 	{"migration marker", "marker"},
@@ -115,6 +122,9 @@ func (m *model) reading(s *inventory.Slot, now int64) (string, tone) {
 	text, t := phrase(s, now)
 	if then, ok := m.still.said[string(s.Topic)]; ok {
 		return then.text, then.tone
+	}
+	if said, tone, ok := m.actReading(s.Topic); ok {
+		return said, tone
 	}
 	if said, tone, ok := m.approvalReading(s.Topic); ok {
 		return said, tone

@@ -37,6 +37,8 @@ type Retiring interface {
 	Record(ctx context.Context, read func(lines int64)) (actions.Listed, error)
 	// Operation reads everything that the record holds of one operation.
 	Operation(ctx context.Context, id string) (actions.Operation, error)
+	// Head returns the end of the record, and false where there is none.
+	Head(ctx context.Context) (actions.Head, bool, error)
 	// Verify checks every line of the record.
 	Verify(ctx context.Context) (actions.Verification, error)
 }

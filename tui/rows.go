@@ -95,6 +95,8 @@ func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 		m.drawSlot(&slot, c, now)
 	case r.Branch:
 		m.drawBranch(r)
+	case staying(r):
+		m.drawAct(r.Prefix, c)
 	}
 	if selected {
 		p.to(p.right)
@@ -188,8 +190,30 @@ func (m *model) drawBranch(r *inventory.Row) {
 	p.facts(all, p.left(), 2, "")
 }
 
+// drawAct says of a row how the last act on its topic goes, where READING stands or, where that has no room, in place of
+// EXPIRY. It reports whether there was one to speak of.
+func (m *model) drawAct(topic []byte, c columns) bool {
+	text, t, ok := m.actReading(topic)
+	if !ok {
+		return false
+	}
+	p := &m.pen
+	at, room := c.reading, c.readingW
+	if room == 0 {
+		at, room = c.expiry, p.right-c.expiry
+	}
+	p.to(at)
+	p.in(p.pal.of(t))
+	p.wire([]byte(inCells(text, room)), room, asText)
+	p.in("")
+	return true
+}
+
 func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {
 	p := &m.pen
+	if c.readingW == 0 && m.drawAct(s.Topic, c) {
+		return
+	}
 	m.drawExpiry(s, c, now)
 	if c.liveW > 0 {
 		p.to(c.live)

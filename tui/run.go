@@ -39,6 +39,8 @@ func run(ctx context.Context, o Options, in io.Reader, out io.Writer, more ...te
 	p, m, cancel := program(ctx, o, in, out, more...)
 	_, err := p.Run()
 	cancel()
+	m.tasks.shut()
+	m.finish()
 	m.tasks.wait(5 * time.Second)
 	switch cause := context.Cause(ctx); {
 	case err == nil:

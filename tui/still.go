@@ -145,6 +145,7 @@ func (m *model) windowStill() {
 	end := min(top+n, len(s.rows))
 	l.rows = append(l.rows[:0], s.rows[top:end]...)
 	l.line = max(0, min(s.at-top, len(l.rows)-1))
+	m.linger(nil, n)
 	if r, ok := m.row(); ok {
 		l.cur = r.Pos
 		l.at = append(l.at[:0], r.Prefix...)

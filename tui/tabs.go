@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ type tab struct {
 
 var tabs = []tab{
 	{"1 Topics", "1 Topics", topics}, {"2 Left behind", "2 Left", leftBehind}, {"3 Approved", "3 Appr.", approvedPage},
+	{"4 Record", "4 Record", recordPage},
 	{"5 Coverage", "5 Cover", coveragePage}, {"6 Events", "6 Events", eventsPage},
 }
 
@@ -35,6 +37,10 @@ func (m *model) drawTabs() {
 			case m.lay.w < 100 || m.lay.w < 140 && filtered:
 				name = " " + t.short + " "
 			}
+		}
+		if t.screen == recordPage && m.record.open > 0 {
+			// Something has no outcome.
+			name, style = strings.TrimRight(name, " ")+"! ", p.pal.bad
 		}
 		if t.screen == m.screen {
 			style = p.pal.selected

@@ -37,6 +37,13 @@ func (t *tasks) end() {
 	}
 }
 
+// shut lets no new task begin.
+func (t *tasks) shut() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
 // wait lets no new task begin and returns when all have ended, or after the limit.
 func (t *tasks) wait(limit time.Duration) {
 	t.mu.Lock()

@@ -6,6 +6,13 @@ import "time"
 
 // said is what the last line but one has to say for a while: how a job goes, or a toast.
 func (m *model) said(now time.Time) (string, string) {
+	if m.running != nil {
+		text := m.running.progress()
+		if !m.leaving.IsZero() {
+			text += ". Leaving when it has ended; q again gives up waiting"
+		}
+		return text, m.pen.pal.warn
+	}
 	if m.job != nil {
 		return m.job.progress(), m.pen.pal.warn
 	}
@@ -54,6 +61,7 @@ type toast struct {
 	text  string
 	tone  tone
 	until time.Time
+	seen  time.Time // from then on a key takes it away; zero = only time does
 }
 
 const toastFor = 6 * time.Second

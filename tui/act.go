@@ -1,0 +1,333 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/actions"
+	"retainscope/inventory"
+)
+
+// A clear or a restore under way, and what came of those of this run. One runs at a time.
+
+// act is one of them. The model owns it; what its command writes while it runs is guarded.
+type act struct {
+	topic   []byte
+	restore bool // it puts back; else it clears
+	before  inventory.Slot
+	beside  []byte // in a list that is not ordered by topic: the row that took its place
+	begun   time.Time
+	cancel  context.CancelFunc
+	started atomic.Bool
+	ended   chan struct{} // closed when the command has ended
+
+	mu    sync.Mutex
+	steps []walked
+	sends bool // it may have been sent by now
+
+	// What follows is known when it has ended.
+	over     bool
+	overAt   time.Time
+	op       actions.Operation
+	undo     actions.UndoOutcome
+	err      string // why the outcome is not in the record
+	watch    time.Duration
+	watching time.Time // until when a return is watched for; zero = it is not
+	expect   string    // when a return must be expected
+	expectBy time.Time // zero = nothing is known
+	head     string    // digest of the end of the record
+}
+
+// walked is one boundary that was passed.
+type walked struct {
+	at   time.Time
+	step actions.Step
+	text string
+}
+
+type actedMsg struct {
+	a    *act
+	op   actions.Operation
+	undo actions.UndoOutcome
+	head string
+	err  error
+}
+
+type watchedMsg struct {
+	a     *act
+	later actions.Later
+	err   error
+}
+
+const (
+	// mostActs bounds how many acts of a run are remembered; the record has all of them.
+	mostActs = 20
+	// actStays is how long the row of an act stays in the list after its last news.
+	actStays = 10 * time.Minute
+	// actGrace is how long an act that may have been sent is waited for when the program is to end.
+	actGrace = 15 * time.Second
+)
+
+// told takes one boundary in, on the goroutine of the act.
+func (a *act) told(now func() time.Time) func(actions.Progress) {
+	return func(p actions.Progress) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.steps = append(a.steps, walked{now(), p.Step, p.Text})
+		// From the last boundary before the wire on nobody can tell from here that nothing is sent: for a restore that is
+		// the look at the topic.
+		a.sends = a.sends || p.Step >= actions.StepCompared || a.restore && p.Step >= actions.StepRead
+	}
+}
+
+// walk returns the boundaries passed so far.
+func (a *act) walk() []walked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]walked(nil), a.steps...)
+}
+
+// sending reports whether something may have been sent.
+func (a *act) sending() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sends
+}
+
+// verb says what it does.
+func (a *act) verb() string {
+	if a.restore {
+		return "restore"
+	}
+	return "clear"
+}
+
+// begin runs an act as the only one. Its context is its own: it ends neither with the screen nor with a signal before
+// what may have been sent is written down.
+func (m *model) begin(a *act, do func(ctx context.Context, told func(actions.Progress)) actedMsg) tea.Cmd {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(m.ctx))
+	a.cancel, a.ended, a.begun = cancel, make(chan struct{}), m.o.Now()
+	if ref, ok := m.inv.Find(a.topic); ok {
+		a.before, _ = m.inv.Slot(ref)
+	} else if earlier, ok := m.actOn(a.topic); ok {
+		a.before = earlier.before
+	}
+	m.running = a
+	m.acts = append([]*act{a}, m.acts...)
+	if len(m.acts) > mostActs {
+		m.acts = m.acts[:mostActs]
+	}
+	r, told := m.o.Retiring, a.told(m.o.Now)
+	return m.task(func() tea.Msg {
+		a.started.Store(true)
+		defer close(a.ended)
+		defer cancel()
+		msg := do(ctx, told)
+		msg.a = a
+		if h, ok, err := r.Head(context.WithoutCancel(ctx)); err == nil && ok {
+			msg.head = h.SHA256
+		}
+		return msg
+	})
+}
+
+// acted takes in how an act ended, and has what comes after it begun.
+func (m *model) acted(msg actedMsg) tea.Cmd {
+	a := msg.a
+	a.over, a.overAt, a.op, a.undo, a.head = true, m.o.Now(), msg.op, msg.undo, msg.head
+	if msg.err != nil {
+		a.err = msg.err.Error()
+	}
+	if m.running == a {
+		m.running = nil
+	}
+	if !m.leaving.IsZero() {
+		return tea.Quit
+	}
+	text, t := a.news(m)
+	m.announce(t, text)
+	cmds := []tea.Cmd{m.readRecord()}
+	if !a.restore && a.watch > 0 && a.op.Outcome != nil {
+		switch a.op.Outcome.Verdict {
+		case actions.ClearedVerified, actions.CouldNotVerify, actions.NoAnswer, actions.Collateral, actions.EmptyReplay:
+			cmds = append(cmds, m.watchReturn(a, m.o.Now().Add(a.watch)))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// watchReturn watches for a return beside everything else.
+func (m *model) watchReturn(a *act, until time.Time) tea.Cmd {
+	a.watching = until
+	r, ctx, op := m.o.Retiring, m.ctx, a.op
+	return m.task(func() tea.Msg {
+		later, err := r.Watch(ctx, op, until)
+		return watchedMsg{a, later, err}
+	})
+}
+
+// watched takes in what the watch for a return saw.
+func (m *model) watched(msg watchedMsg) tea.Cmd {
+	a := msg.a
+	a.watching, a.overAt = time.Time{}, m.o.Now()
+	was := a.op.Verdict()
+	a.op.Later = append(a.op.Later[:len(a.op.Later):len(a.op.Later)], actions.LaterLine{Kind: actions.LineWatch, At: a.overAt, Later: msg.later})
+	if msg.err != nil {
+		a.err = msg.err.Error()
+	}
+	if a.op.Verdict() != was || msg.later.Return != nil || msg.err != nil {
+		text, t := a.news(m)
+		m.announce(t, text)
+	} else if !a.expectBy.IsZero() && a.expectBy.After(a.overAt) {
+		m.announce(notable, Printable(a.topic)+" did not return while it was watched. It must be expected until "+instant(a.expectBy, m.now)+"; w on its row keeps watching.")
+	}
+	return m.readRecord()
+}
+
+// keepWatching watches on for the time in which a return must be expected, or for the usual time.
+func (m *model) keepWatching() tea.Cmd {
+	a, _ := m.actHere()
+	until := m.o.Now().Add(m.watchTime())
+	if a.expectBy.After(until) {
+		until = a.expectBy
+	}
+	m.tell(fine, "Watching for a return of "+Printable(a.topic)+" until "+instant(until, m.now)+".")
+	return m.watchReturn(a, until)
+}
+
+// watchTime is how long a return is watched for by default.
+func (m *model) watchTime() time.Duration {
+	if w := m.o.Retiring.Terms().Window; w > 0 {
+		return w
+	}
+	return time.Minute
+}
+
+func (m *model) noWatch() string {
+	a, ok := m.actHere()
+	switch {
+	case !ok || a.restore || !a.over || a.op.ID == "" || !a.op.Outcome.Verdict.Sent():
+		return "no clear of this topic was sent in this run; 4 has the record of all"
+	case !a.watching.IsZero():
+		return "it is watched until " + instant(a.watching, m.now)
+	}
+	return m.noConnection()
+}
+
+// actHere returns the last act on the topic under the cursor.
+func (m *model) actHere() (*act, bool) {
+	r, ok := m.row()
+	if !ok {
+		return nil, false
+	}
+	return m.actOn(r.Prefix)
+}
+
+// actOn returns the last act on a topic.
+func (m *model) actOn(topic []byte) (*act, bool) {
+	for _, a := range m.acts {
+		if string(a.topic) == string(topic) {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// stays reports whether the row of the act is still to be seen.
+func (a *act) stays(now time.Time) bool {
+	return !a.over || !a.watching.IsZero() || now.Before(a.overAt.Add(actStays))
+}
+
+// busy reports whether something moves by itself that has to be drawn.
+func (m *model) busy() bool {
+	return m.running != nil || m.record.loading
+}
+
+// progress says how the act under way goes.
+func (a *act) progress() string {
+	text := "begun"
+	if w := a.walk(); len(w) > 0 {
+		text = w[len(w)-1].text
+	}
+	verb := "Clearing "
+	if a.restore {
+		verb = "Putting back "
+	}
+	return verb + Printable(a.topic) + ": " + text
+}
+
+// stopAct is what esc does while an act runs: it stops only what was not sent.
+func (m *model) stopAct() {
+	a := m.running
+	if a.sending() {
+		m.tell(notable, "It may have been sent by now, and cannot be called back; its answer is waited for.")
+		return
+	}
+	a.cancel()
+	m.tell(notable, "Stopping; nothing is sent.")
+}
+
+// leave ends the screen; what runs is stopped by the context that ends with it. An act under way is waited for, bounded,
+// and so is its line in the record.
+func (m *model) leave() tea.Cmd {
+	if m.job != nil {
+		m.job.cancel()
+	}
+	switch {
+	case m.running == nil:
+		return tea.Quit
+	case m.leaving.IsZero():
+		m.leaving = m.o.Now()
+		if !m.running.sending() {
+			m.running.cancel() // nothing was sent, and nothing will be
+		}
+	default:
+		m.running.cancel()
+	}
+	return nil
+}
+
+// mustLeave gives up what is waited for too long.
+func (m *model) mustLeave(now time.Time) tea.Cmd {
+	if m.leaving.IsZero() || m.running == nil {
+		return nil
+	}
+	switch waited := now.Sub(m.leaving); {
+	case waited >= 2*actGrace:
+		return tea.Quit
+	case waited >= actGrace:
+		m.running.cancel()
+	}
+	return nil
+}
+
+// finish waits for an act after the screen has ended, as long as leave would.
+func (m *model) finish() {
+	a := m.running
+	if a == nil || !a.started.Load() {
+		return
+	}
+	if !a.sending() {
+		a.cancel()
+	}
+	timer := time.NewTimer(actGrace)
+	defer timer.Stop()
+	select {
+	case <-a.ended:
+	case <-timer.C:
+		a.cancel()
+	}
+}
+
+// short returns the beginning of an answer up to its explanation.
+func short(text string) string {
+	if i := strings.IndexAny(text, ":;"); i > 0 {
+		return text[:i]
+	}
+	return text
+}

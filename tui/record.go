@@ -1,0 +1,372 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/actions"
+)
+
+// The record: every operation with its verdict, newest first. It may be large, so it is read off the goroutine that
+// hears keys, with its progress shown, and can be left.
+
+// recordList is the state of that screen.
+type recordList struct {
+	ops     []actions.Summary // newest first
+	lines   int64
+	skipped int64
+	head    string // digest of its end
+	have    bool
+	err     string
+	loading bool
+	again   bool // to be read again when it has been read
+	lined   *atomic.Int64
+	stop    context.CancelFunc
+	told    bool   // of operations without an outcome
+	open    int    // how many of them there are
+	last    string // the last verified clear that was not put back; "" = there is none
+
+	cur, top int
+	at       string // operation of the row of the cursor
+	opening  string // the operation that is being read
+	full     *actions.Operation
+}
+
+type recordMsg struct {
+	listed actions.Listed
+	head   string // digest of the end
+	err    error
+}
+
+type operationMsg struct {
+	id   string
+	op   actions.Operation
+	err  error
+	undo bool // it is read to be undone
+}
+
+// readRecord has the record read again.
+func (m *model) readRecord() tea.Cmd {
+	r := &m.record
+	if m.o.Retiring == nil {
+		return nil
+	}
+	if r.loading {
+		r.again = true
+		return nil
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	r.loading, r.lined, r.stop = true, &atomic.Int64{}, cancel
+	from, lines := m.o.Retiring, r.lined
+	return m.task(func() tea.Msg {
+		defer cancel()
+		listed, err := from.Record(ctx, lines.Store)
+		slices.Reverse(listed.Operations)
+		msg := recordMsg{listed: listed, err: err}
+		if h, ok, err := from.Head(ctx); err == nil && ok {
+			msg.head = h.SHA256
+		}
+		return msg
+	})
+}
+
+func (m *model) tookRecord(msg recordMsg) tea.Cmd {
+	r := &m.record
+	r.loading = false
+	m.changes = m.now // what is drawn is out of date
+	switch {
+	case errors.Is(msg.err, context.Canceled):
+		r.err = "Reading was stopped; 4 reads it again."
+	case msg.err != nil:
+		r.err = asSentence(PrintableText([]byte(msg.err.Error())))
+	default:
+		r.ops, r.lines, r.skipped, r.head, r.have, r.err = msg.listed.Operations, msg.listed.Lines, msg.listed.Skipped, msg.head, true, ""
+		r.open, r.last = 0, ""
+		for i := range r.ops {
+			if s := &r.ops[i]; r.last == "" && !s.Restored && (s.Verdict == actions.ClearedVerified || s.Verdict == actions.Collateral) {
+				r.last = s.ID
+			}
+			if r.ops[i].Open && (m.running == nil || string(m.running.topic) != string(r.ops[i].Topic)) {
+				r.open++
+			}
+		}
+		if r.open > 0 && !r.told {
+			m.announce(alarming, unknownWords(r.open))
+		}
+		r.told = true
+	}
+	if r.again {
+		r.again = false
+		return m.readRecord()
+	}
+	return nil
+}
+
+// unknownWords says that some operations have no outcome, and what can be done.
+func unknownWords(n int) string {
+	what := "1 clear was begun and has no outcome"
+	if n > 1 {
+		what = number(int64(n)) + " clears were begun and have no outcome"
+	}
+	return "Unknown: " + what + " in the record (the program was stopped in between). Nothing is sent again by itself; 4 shows it, and r there reads back what is there now."
+}
+
+func (m *model) recordRow() (*actions.Summary, bool) {
+	if i := m.record.cur; i >= 0 && i < len(m.record.ops) {
+		return &m.record.ops[i], true
+	}
+	return nil, false
+}
+
+func (m *model) noRecordRow() string {
+	if _, ok := m.recordRow(); !ok {
+		return "no operation is under the cursor"
+	}
+	return ""
+}
+
+func (m *model) noFullRecord() string {
+	if m.record.full != nil {
+		return "it is shown in full"
+	}
+	return m.noRecordRow()
+}
+
+func (m *model) recordLines() int {
+	if m.lay.tall {
+		return max(m.lay.body-3, 1)
+	}
+	return max(m.lay.body, 1)
+}
+
+func (m *model) clampRecord() {
+	r := &m.record
+	if e, ok := m.recordRow(); r.at != "" && (!ok || e.ID != r.at) {
+		if i := slices.IndexFunc(r.ops, func(s actions.Summary) bool { return s.ID == r.at }); i >= 0 {
+			r.cur = i
+		}
+	}
+	lines := m.recordLines()
+	r.cur = max(0, min(r.cur, len(r.ops)-1))
+	r.top = max(min(r.top, r.cur), r.cur-lines+1)
+	r.top = max(0, min(r.top, len(r.ops)-lines))
+	r.at = ""
+	if e, ok := m.recordRow(); ok {
+		r.at = e.ID
+	}
+}
+
+func (m *model) moveRecord(rows int) {
+	r := &m.record
+	r.cur, r.at = max(0, min(r.cur+rows, len(r.ops)-1)), ""
+	m.clampRecord()
+}
+
+// leaveRecord goes back from an operation to the list, stops reading, or goes back to the topics.
+func (m *model) leaveRecord() tea.Cmd {
+	r := &m.record
+	switch {
+	case r.full != nil:
+		r.full = nil
+		return nil
+	case m.job != nil:
+		m.job.cancel()
+		return nil
+	case r.loading:
+		r.again = false
+		r.stop()
+		return nil
+	}
+	return m.show(topics)
+}
+
+// openOperation has the operation under the cursor read in full.
+func (m *model) openOperation() tea.Cmd {
+	s, ok := m.recordRow()
+	if !ok {
+		return nil
+	}
+	m.page.scroll = 0
+	return m.readOperation(s.ID, false)
+}
+
+func (m *model) readOperation(id string, undo bool) tea.Cmd {
+	m.record.opening = id
+	r, ctx := m.o.Retiring, m.ctx
+	return m.task(func() tea.Msg {
+		op, err := r.Operation(ctx, id)
+		return operationMsg{id, op, err, undo}
+	})
+}
+
+func (m *model) tookOperation(msg operationMsg) tea.Cmd {
+	r := &m.record
+	if msg.id != r.opening {
+		return nil
+	}
+	r.opening = ""
+	switch {
+	case msg.err != nil:
+		m.tell(alarming, "Not read: "+asSentence(PrintableText([]byte(msg.err.Error()))))
+	case msg.undo:
+		if m.form == nil && m.dialog == nil {
+			return m.openUndo(&msg.op)
+		}
+	case m.screen == recordPage:
+		r.full = &msg.op
+	}
+	return nil
+}
+
+// askRecheck asks for a word about the look that is made again.
+func (m *model) askRecheck() tea.Cmd {
+	s, ok := m.recordRow()
+	if !ok {
+		return nil
+	}
+	f := &noteForm{id: s.ID, topic: s.Topic, open: s.Open}
+	f.look, f.note, f.no = buttonAt("look now: one new subscription, nothing is sent"), typedAt("note", "such as: after the gateway was restarted"), buttonAt("not now")
+	f.all = []*place{f.look, f.note, f.no}
+	m.openForm(f)
+	return nil
+}
+
+// noteForm asks for a note and looks again.
+type noteForm struct {
+	places
+	id             string
+	topic          []byte
+	open           bool
+	look, note, no *place
+}
+
+func (f *noteForm) base() *places           { return &f.places }
+func (f *noteForm) title() (string, []byte) { return "Look again at", f.topic }
+func (f *noteForm) refresh(m *model)        { f.look.off = m.noRecheck() }
+
+func (f *noteForm) write(m *model, w *writer) {
+	m.writeExactTopic(w, m.form)
+	text := "A new observer reads the topic and the controls of that clear, and what it sees is added to the record. Worth it after a broker, a gateway or a bridge was restarted, or when its owner runs again."
+	if f.open {
+		text = "That clear has no outcome: the program was stopped in between. A new observer reads what is there now; whether the empty message was sent stays unknown, and it is not sent again."
+	}
+	w.text("", text)
+	w.blank()
+	for _, x := range f.all {
+		f.places.write(w, x)
+	}
+}
+
+func (f *noteForm) entered(m *model, x *place) tea.Cmd {
+	switch x {
+	case f.note:
+		f.focus(f.look)
+		return nil
+	case f.look:
+		m.closeForm()
+		return m.recheck(f.id, f.topic, f.note.String())
+	}
+	m.closeForm()
+	return nil
+}
+
+// noRecheck is why the operation under the cursor cannot be looked at again; "" = it can.
+func (m *model) noRecheck() string {
+	s, ok := m.recordRow()
+	switch {
+	case !ok:
+		return "no operation is under the cursor"
+	case m.job != nil:
+		return "something runs already: " + m.job.what
+	}
+	if err := s.Broker.Same(m.o.Retiring.Terms().Broker); err != nil {
+		return err.Error()
+	}
+	return m.noConnection()
+}
+
+type recheckedMsg struct {
+	id    string
+	later actions.Later
+	err   error
+}
+
+// recheckLimit bounds a look that was asked for.
+const recheckLimit = 2 * time.Minute
+
+func (m *model) recheck(id string, topic []byte, note string) tea.Cmd {
+	ctx, cancel := context.WithTimeout(m.ctx, recheckLimit)
+	m.job = &job{what: "Looking again at " + Printable(topic), cancel: cancel}
+	r := m.o.Retiring
+	return m.task(func() tea.Msg {
+		defer cancel()
+		later, err := r.Recheck(ctx, id, note)
+		return recheckedMsg{id, later, err}
+	})
+}
+
+func (m *model) rechecked(msg recheckedMsg) tea.Cmd {
+	m.job = nil
+	text, t := asSentence(msg.later.Sentence), fine
+	switch {
+	case msg.later.Return != nil || slices.ContainsFunc(msg.later.Controls, func(c actions.ControlResult) bool { return c.State == actions.Lost }):
+		t = alarming
+	case msg.later.Found != actions.NotObserved:
+		t = notable
+	}
+	if msg.err != nil {
+		text, t = asSentence(PrintableText([]byte(msg.err.Error())))+" "+text, alarming
+	}
+	m.announce(t, text)
+	cmds := []tea.Cmd{m.readRecord()}
+	if m.record.full != nil && m.record.full.ID == msg.id {
+		cmds = append(cmds, m.readOperation(msg.id, false))
+	}
+	return tea.Batch(cmds...)
+}
+
+type verifiedMsg struct {
+	v   actions.Verification
+	err error
+}
+
+// verifyRecord checks every line of the record.
+func (m *model) verifyRecord() tea.Cmd {
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.job = &job{what: "Checking every line of the record", cancel: cancel}
+	r := m.o.Retiring
+	return m.task(func() tea.Msg {
+		defer cancel()
+		v, err := r.Verify(ctx)
+		return verifiedMsg{v, err}
+	})
+}
+
+func (m *model) verified(msg verifiedMsg) {
+	m.job = nil
+	v := msg.v
+	switch {
+	case errors.Is(msg.err, context.Canceled):
+		m.tell(notable, "Stopped.")
+	case msg.err != nil:
+		m.announce(alarming, asSentence(PrintableText([]byte(msg.err.Error()))))
+	case v.Bad != nil:
+		m.announce(alarming, "The record was changed or is broken: "+asSentence(v.Bad.String()))
+	case !v.HeadFits:
+		m.announce(alarming, "Every line fits the one before, but the end is another: "+asSentence(v.Head))
+	default:
+		m.announce(fine, "All "+counted(v.Lines, "line")+" are as they were written. "+asSentence(v.Head))
+	}
+}
+
+func (m *model) noVerify() string {
+	if m.job != nil {
+		return "something runs already: " + m.job.what
+	}
+	return ""
+}

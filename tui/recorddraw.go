@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"strings"
+
+	"retainscope/actions"
+)
+
+// How the record is drawn.
+
+func (m *model) drawRecord() {
+	p := &m.pen
+	m.clampRecord()
+	r := &m.record
+	lines := m.lay.body
+	if m.lay.tall {
+		p.to(1)
+		p.facts(m.recordTitle(), p.left()-1, 3, p.g.dot)
+		p.nl()
+		p.nl()
+		if len(r.ops) > 0 {
+			m.drawRecordHeadings()
+		}
+		p.nl()
+		lines -= 3
+	}
+	words := m.recordWords()
+	for y := range lines {
+		switch i := r.top + y; {
+		case words != nil && y < len(words):
+			p.ready(words[y])
+		case words == nil && i < len(r.ops):
+			m.drawRecordRow(&r.ops[i], i == r.cur)
+		}
+		p.nl()
+	}
+}
+
+func (m *model) recordTitle() []fact {
+	p := &m.pen
+	r := &m.record
+	all := []fact{{text: counted(int64(len(r.ops)), "operation") + ", newest first", short: counted(int64(len(r.ops)), "operation"), style: p.pal.strong, rank: 6}}
+	switch {
+	case r.loading:
+		all = append(all, fact{text: "reading, " + counted(r.lined.Load(), "line") + " so far", style: p.pal.warn, rank: 9})
+	case r.err != "":
+		all = append(all, fact{text: r.err, style: p.pal.bad, rank: 9, wire: true})
+	}
+	if r.open > 0 {
+		all = append(all, fact{text: number(int64(r.open)) + " without an outcome: r reads back", style: p.pal.bad, rank: 8})
+	}
+	if r.skipped > 0 {
+		all = append(all, fact{text: counted(r.skipped, "line") + " not readable", style: p.pal.warn, rank: 7})
+	}
+	all = append(all, fact{text: counted(r.lines, "line"), style: p.pal.dim, rank: 2})
+	if r.head != "" {
+		all = append(all, fact{text: "ends in " + r.head[:min(16, len(r.head))], style: p.pal.dim, rank: 3})
+	}
+	return all
+}
+
+// recordWords says why there is no row.
+func (m *model) recordWords() []pageLine {
+	r := &m.record
+	if len(r.ops) > 0 {
+		return nil
+	}
+	text := []string{"Nothing was cleared yet. What is cleared stands here, with its evidence, before and after."}
+	switch {
+	case m.o.Retiring == nil:
+		text = []string{"This screen was started without a manifest: there is no record."}
+	case r.loading:
+		text = []string{"Reading the record: " + counted(r.lined.Load(), "line") + " so far. esc stops."}
+	case r.err != "":
+		text = []string{"The record could not be read. " + r.err}
+	}
+	return prose(&m.pen, text, m.lay.w-2, 1)
+}
+
+// recordColumns are the widths of the columns: when, verdict, topic, owner.
+func (m *model) recordColumns() (when, verdict, topic, owner int) {
+	when, verdict = 16, 23
+	switch {
+	case m.lay.w < 60:
+		when, verdict = 9, 13
+	case m.lay.w >= 100:
+		owner = 22
+	}
+	return when, verdict, max(m.lay.w-2-when-verdict-owner-1, 8), owner
+}
+
+func (m *model) drawRecordHeadings() {
+	p := &m.pen
+	when, verdict, topic, owner := m.recordColumns()
+	p.in(p.pal.dim)
+	p.to(2)
+	p.say("BEGUN")
+	p.to(2 + when)
+	p.say("VERDICT")
+	p.to(2 + when + verdict)
+	p.say("TOPIC")
+	if owner > 0 {
+		p.to(2 + when + verdict + topic)
+		p.say("OWNER")
+	}
+	p.in("")
+}
+
+// summaryWords says in a few words how an operation stands.
+func summaryWords(s *actions.Summary) (string, tone) {
+	switch {
+	case s.Open && s.SentNothing:
+		return "unknown, sent nothing", notable
+	case s.Open:
+		return "UNKNOWN, no outcome", alarming
+	case s.Restored:
+		return "put back since", notable
+	}
+	text, t := verdictWords(s.Verdict)
+	if s.Provisional && s.Verdict == actions.ClearedVerified {
+		return "cleared, provisional", notable
+	}
+	return text, t
+}
+
+func (m *model) drawRecordRow(s *actions.Summary, selected bool) {
+	p := &m.pen
+	if selected {
+		p.say(p.g.cursor)
+		p.hold(p.pal.selected)
+	} else {
+		p.say(" ")
+	}
+	when, verdict, topic, owner := m.recordColumns()
+	p.to(2)
+	at := instant(s.Begun, m.now)
+	if len(at) >= when {
+		at = s.Begun.In(m.now.Location()).Format("2 Jan")
+	}
+	p.sayIn(p.pal.dim, at)
+	p.to(2 + when)
+	text, t := summaryWords(s)
+	p.in(p.pal.of(t))
+	p.wire([]byte(inCells(text, verdict-1)), verdict-1, asText)
+	p.in("")
+	p.to(2 + when + verdict)
+	var cells int
+	p.buf, cells, _ = p.m.cutMiddle(p.buf, s.Topic, topic-1, asName)
+	p.x += cells
+	if owner > 0 {
+		p.to(2 + when + verdict + topic)
+		p.in(p.pal.dim)
+		p.wire([]byte(s.Owner), owner, asText)
+		p.in("")
+	}
+	if selected {
+		p.to(p.right)
+	}
+}
+
+// writeOperation writes one operation in full, as it is read by a person.
+func (m *model) writeOperation(w *writer, op *actions.Operation) {
+	const labels, indent = 17, 2 // of the report
+	label := labels
+	if m.lay.w < 60 {
+		label = 0
+	}
+	for i, line := range strings.Split(strings.TrimRight(op.Report(PrintableText), "\n"), "\n") {
+		if i == 0 {
+			w.text(w.p.pal.strong, asSentence(line))
+			continue
+		}
+		rest, ok := strings.CutPrefix(line, "  ")
+		if !ok || len(rest) < labels {
+			w.text("", strings.TrimSpace(line))
+			continue
+		}
+		name, text := strings.TrimSpace(rest[:labels-1]), rest[labels:]
+		style := ""
+		if strings.HasPrefix(text, "open: ") {
+			style = w.p.pal.warn
+		}
+		if label == 0 {
+			if name != "" {
+				p := w.begin()
+				p.sayIn(p.pal.dim, name)
+				w.end()
+			}
+			w.left += indent
+			w.text(style, text)
+			w.left -= indent
+			continue
+		}
+		w.item(name, label, style, text)
+	}
+}
