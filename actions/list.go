@@ -140,8 +140,18 @@ type brief struct {
 // List reads the record and returns every operation in it. With a large record it takes a while, so it is not for the
 // goroutine that reads keys; ctx ends it. Damaged lines never stop it.
 func (d *Desk) List(ctx context.Context) (Listed, error) {
+	return d.ListCounting(ctx, func(int64) {})
+}
+
+// ListCounting is List, and calls read now and then with the number of lines read so far, on the goroutine of the caller.
+func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed, error) {
+	const between = 256
 	w := lister{ops: map[string]*listed{}}
+	n := int64(0)
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+		if n++; n%between == 0 {
+			read(n)
+		}
 		if whole && w.take(line) {
 			w.all.Lines++
 		} else {

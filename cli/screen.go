@@ -67,6 +67,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		return failed(ctx, r.withHint(err))
 	}
 	defer leave(ctx, w)
+	link := func() inventory.Link { link, _ := w.Status(); return link }
 	var seen tui.Readings
 	if reader != nil {
 		seen = newEvidence(reader, keep.remembers())
@@ -75,10 +76,12 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		defer wait()
 		defer stop()
 	}
+	acts, whyNot := p.actsOnScreen(r, log, inv, link)
 	err = tui.Run(ctx, tui.Options{
 		Inventory: inv,
 		Source:    w,
 		Readings:  seen,
+		Retiring:  acts, NoRetiring: whyNot,
 		Refresh:   r.Screen.Refresh,
 		ASCII:     p.ascii(r),
 		Now:       time.Now,

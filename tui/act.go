@@ -38,6 +38,7 @@ type act struct {
 	err      string // why the outcome is not in the record
 	watch    time.Duration
 	watching time.Time // until when a return is watched for; zero = it is not
+	unwatch  func()    // ends the watch and waits for its line in the record; nil = there was none
 	expect   string    // when a return must be expected
 	expectBy time.Time // zero = nothing is known
 	head     string    // digest of the end of the record
@@ -69,6 +70,8 @@ const (
 	mostActs = 20
 	// actStays is how long the row of an act stays in the list after its last news.
 	actStays = 10 * time.Minute
+	// walkRefresh is how often the screen looks how an act goes.
+	walkRefresh = 100 * time.Millisecond
 	// actGrace is how long an act that may have been sent is waited for when the program is to end.
 	actGrace = 15 * time.Second
 )
@@ -118,6 +121,13 @@ func (m *model) begin(a *act, do func(ctx context.Context, told func(actions.Pro
 		a.before = earlier.before
 	}
 	m.running = a
+	// What is done now is no return: whoever watches for one is to have ended before.
+	var unwatch []func()
+	for _, earlier := range m.acts {
+		if !earlier.watching.IsZero() && string(earlier.topic) == string(a.topic) {
+			unwatch = append(unwatch, earlier.unwatch)
+		}
+	}
 	m.acts = append([]*act{a}, m.acts...)
 	if len(m.acts) > mostActs {
 		m.acts = m.acts[:mostActs]
@@ -127,6 +137,9 @@ func (m *model) begin(a *act, do func(ctx context.Context, told func(actions.Pro
 		a.started.Store(true)
 		defer close(a.ended)
 		defer cancel()
+		for _, end := range unwatch {
+			end()
+		}
 		msg := do(ctx, told)
 		msg.a = a
 		if h, ok, err := r.Head(context.WithoutCancel(ctx)); err == nil && ok {
@@ -149,7 +162,7 @@ func (m *model) acted(msg actedMsg) tea.Cmd {
 	if !m.leaving.IsZero() {
 		return tea.Quit
 	}
-	text, t := a.news(m)
+	text, t := a.news()
 	m.announce(t, text)
 	cmds := []tea.Cmd{m.readRecord()}
 	if !a.restore && a.watch > 0 && a.op.Outcome != nil {
@@ -163,9 +176,22 @@ func (m *model) acted(msg actedMsg) tea.Cmd {
 
 // watchReturn watches for a return beside everything else.
 func (m *model) watchReturn(a *act, until time.Time) tea.Cmd {
+	ctx, cancel := context.WithCancel(m.ctx)
+	ended := make(chan struct{})
 	a.watching = until
-	r, ctx, op := m.o.Retiring, m.ctx, a.op
+	a.unwatch = func() {
+		cancel()
+		timer := time.NewTimer(actGrace)
+		defer timer.Stop()
+		select {
+		case <-ended:
+		case <-timer.C:
+		}
+	}
+	r, op := m.o.Retiring, a.op
 	return m.task(func() tea.Msg {
+		defer close(ended)
+		defer cancel()
 		later, err := r.Watch(ctx, op, until)
 		return watchedMsg{a, later, err}
 	})
@@ -180,8 +206,11 @@ func (m *model) watched(msg watchedMsg) tea.Cmd {
 	if msg.err != nil {
 		a.err = msg.err.Error()
 	}
+	if last, _ := m.actOn(a.topic); last != a {
+		return m.readRecord() // something was done on the topic since, and has ended the watch
+	}
 	if a.op.Verdict() != was || msg.later.Return != nil || msg.err != nil {
-		text, t := a.news(m)
+		text, t := a.news()
 		m.announce(t, text)
 	} else if !a.expectBy.IsZero() && a.expectBy.After(a.overAt) {
 		m.announce(notable, Printable(a.topic)+" did not return while it was watched. It must be expected until "+instant(a.expectBy, m.now)+"; w on its row keeps watching.")
@@ -330,4 +359,16 @@ func short(text string) string {
 		return text[:i]
 	}
 	return text
+}
+
+// eventWords says what happened, and of a clear whether it was one of this screen.
+func (m *model) eventWords(e *inventory.Event) string {
+	if e.Kind == inventory.Cleared {
+		for _, a := range m.acts {
+			if !a.restore && string(a.topic) == string(e.Topic) && e.At >= a.begun.UnixMilli() && (!a.over || e.At <= a.overAt.UnixMilli()) {
+				return "cleared from here"
+			}
+		}
+	}
+	return e.Kind.String()
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -258,7 +259,7 @@ func (m *model) approvalReading(topic []byte) (string, tone, bool) {
 func (m *model) noRetiring() string {
 	switch {
 	case m.o.Retiring == nil:
-		return "this screen was started without a manifest"
+		return m.noManifest()
 	case m.o.Retiring.Terms().Off != "":
 		return m.o.Retiring.Terms().Off
 	case m.sheet.wrong != "":
@@ -267,4 +268,9 @@ func (m *model) noRetiring() string {
 		return m.sheet.away
 	}
 	return ""
+}
+
+// noManifest is why there is nobody to approve, clear and record.
+func (m *model) noManifest() string {
+	return cmp.Or(m.o.NoRetiring, "this screen was started without a manifest")
 }

@@ -165,7 +165,7 @@ func (m *model) approvedWords() []pageLine {
 	var text []string
 	switch {
 	case m.o.Retiring == nil:
-		text = []string{"This screen was started without a manifest: nothing can be approved."}
+		text = []string{"Nothing can be approved: " + m.noManifest() + "."}
 	case !s.read:
 		text = []string{"Reading the manifest."}
 	case s.wrong != "":

@@ -36,7 +36,7 @@ func (m *model) noClear() string {
 	if why := m.noRetiring(); why != "" {
 		return why
 	}
-	topic, _, ok := m.clearable()
+	topic, ok := m.clearable()
 	if !ok {
 		return "no topic is under the cursor"
 	}
@@ -54,19 +54,20 @@ func (m *model) noClear() string {
 }
 
 // clearable is subject, but for a group, which is not one topic.
-func (m *model) clearable() ([]byte, *groupWalk, bool) {
+func (m *model) clearable() ([]byte, bool) {
 	if m.scope() == inLeft {
 		r, ok := m.left.row()
 		if !ok || r.member == nil {
-			return nil, nil, false
+			return nil, false
 		}
 	}
-	return m.subject()
+	topic, _, ok := m.subject()
+	return topic, ok
 }
 
 // askClear opens the clear of the topic under the cursor.
 func (m *model) askClear() tea.Cmd {
-	topic, _, ok := m.clearable()
+	topic, ok := m.clearable()
 	if !ok {
 		return nil
 	}

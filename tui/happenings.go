@@ -225,7 +225,7 @@ func (m *model) writeEvents(w *writer) {
 		case inventory.Expired:
 			style = w.p.pal.dim
 		}
-		m.writeEvent(w, e.At, style, e.Kind.String(), e.Topic)
+		m.writeEvent(w, e.At, style, m.eventWords(&e), e.Topic)
 	}
 	if int64(len(h.weighty)) < h.weightyCount() {
 		w.text(w.p.pal.dim, "Of each kind the last "+number(mostOfAKind)+" are kept; the counts above are of all.")

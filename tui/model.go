@@ -261,6 +261,9 @@ func (m *model) settle(look bool) tea.Cmd {
 // such a look draws and sends nothing.
 func (m *model) next(now time.Time, moved bool) time.Time {
 	refresh := m.o.refresh()
+	if m.running != nil {
+		return now.Add(min(refresh, walkRefresh)) // its boundaries follow each other quickly
+	}
 	if moved || m.link.Scanning || m.job != nil || m.busy() || m.list.pending || m.list.partial || m.list.stale {
 		return now.Add(refresh)
 	}

@@ -365,6 +365,9 @@ func (m *model) verified(msg verifiedMsg) {
 }
 
 func (m *model) noVerify() string {
+	if m.o.Retiring == nil {
+		return m.noManifest()
+	}
 	if m.job != nil {
 		return "something runs already: " + m.job.what
 	}

@@ -68,7 +68,7 @@ func (m *model) recordWords() []pageLine {
 	text := []string{"Nothing was cleared yet. What is cleared stands here, with its evidence, before and after."}
 	switch {
 	case m.o.Retiring == nil:
-		text = []string{"This screen was started without a manifest: there is no record."}
+		text = []string{"There is no record: " + m.noManifest() + "."}
 	case r.loading:
 		text = []string{"Reading the record: " + counted(r.lined.Load(), "line") + " so far. esc stops."}
 	case r.err != "":

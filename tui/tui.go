@@ -57,6 +57,8 @@ type Options struct {
 	// live is 0 since it was first seen; instants are Unix milliseconds. It returns at once. nil = only this program knows.
 	Silence  func(topic []byte, first, live, now int64) Silence
 	Retiring Retiring // nil = nothing can be approved, cleared or put back
+	// NoRetiring is why Retiring is nil, one sentence; "" = nobody asked for it.
+	NoRetiring string
 
 	Refresh time.Duration    // how often a changing screen is drawn; 0 = 250 ms. 1 s is kind to a slow link
 	Now     func() time.Time // nil = time.Now

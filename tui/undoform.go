@@ -44,7 +44,7 @@ func (m *model) undoable() (id string, ok bool) {
 func (m *model) noUndo() string {
 	switch {
 	case m.o.Retiring == nil:
-		return "this screen was started without a manifest"
+		return m.noManifest()
 	case m.o.Retiring.Terms().Off != "":
 		return m.o.Retiring.Terms().Off
 	case m.running != nil:

@@ -123,7 +123,7 @@ func (a *act) returned() *actions.Return {
 }
 
 // news says how an act stands, in a sentence for the last lines.
-func (a *act) news(m *model) (string, tone) {
+func (a *act) news() (string, tone) {
 	if a.restore {
 		_, t := undoWords(a.undo.Result)
 		return withError(asSentence(a.undo.Sentence), a.err, t)
@@ -168,6 +168,10 @@ func (m *model) writeAct(w *writer, topic []byte) {
 	}
 	w.blank()
 	text, t := a.reading(m.now)
+	if a.over && !a.restore && !a.watching.IsZero() {
+		verdict, _ := verdictWords(a.op.Verdict())
+		text = verdict + ", watched for a return"
+	}
 	what := "Clear"
 	if a.restore {
 		what = "Restore"
