@@ -46,7 +46,7 @@ clean:
 BENCH_SIZES ?= 10000,100000,1000000
 ROUNDS ?= 5
 
-.PHONY: bench-peers bench-live soak complete
+.PHONY: bench-peers bench-live soak soak-watch complete
 
 bench/peers/node_modules/mqtt:
 	cd bench/peers && npm install --no-audit --no-fund --silent
@@ -60,6 +60,9 @@ bench-live: ## 50 000 updates a second for a minute: loss and CPU; by hand
 
 soak: ## ten minutes at 2 000 updates a second: memory; by hand
 	$(GO) build -o .bin/bench ./bench && .bin/bench -scenario soak -sizes 100000 -rate 2000 -for 10m
+
+soak-watch: build ## four minutes of `watch` beside the house and 1 000 updates a second: memory, messages; by hand
+	$(GO) build -o .bin/bench ./bench && .bin/bench -scenario watch -program ./retainscope -sizes 1000 -rate 1000 -for 4m
 
 complete: ## what arrives under mosquitto's default limits, ten runs of each; by hand
 	$(GO) build -o .bin/bench ./bench

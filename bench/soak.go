@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"time"
 
 	"retainscope/broker"
@@ -37,20 +36,7 @@ func childSoak(ctx context.Context, addr string, length time.Duration) error {
 }
 
 // rss returns the resident memory of this process in bytes, 0 where /proc does not tell.
-func rss() int64 {
-	b, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for l := range strings.SplitSeq(string(b), "\n") {
-		if v, ok := strings.CutPrefix(l, "VmRSS:"); ok {
-			var kb int64
-			_, _ = fmt.Sscan(v, &kb)
-			return kb << 10
-		}
-	}
-	return 0
-}
+func rss() int64 { return rssOf(os.Getpid()) }
 
 // runSoak sends updates at a steady rate for a long time beside a watcher that reports its memory.
 func runSoak(ctx context.Context, o options) error {

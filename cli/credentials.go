@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -168,7 +169,9 @@ func (r *resolved) readPasswordFile(l login) error {
 	if line == "" {
 		return fmt.Errorf("%s %s (%s) has no password on its first line", key, quote(path), where)
 	}
-	if info, err := os.Stat(path); err == nil && openToOthers(info.Mode()) {
+	// What a service manager hands out is for this process alone, whatever its bits say.
+	handedOut := r.credentials != "" && filepath.Dir(filepath.Clean(path)) == filepath.Clean(r.credentials)
+	if info, err := os.Stat(path); err == nil && openToOthers(info.Mode()) && !handedOut {
 		r.warnings = append(r.warnings, openWarning(path))
 	}
 	*l.password, r.from[l.section+".password"] = broker.Secret(line), where

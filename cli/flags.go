@@ -172,7 +172,7 @@ func (p *program) merge() (*resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.looked, r.state = path, stateDir(p.env)
+	r.looked, r.state, r.credentials = path, stateDir(p.env), p.env["CREDENTIALS_DIRECTORY"] // systemd, LoadCredential=
 	if file != nil && openToOthers(file.mode) && file.holdsSecret(settings()) {
 		r.warnings = append(r.warnings, openWarning(file.path))
 	}

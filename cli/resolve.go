@@ -52,13 +52,15 @@ func (s source) String() string {
 // resolved is the outcome of a merge.
 type resolved struct {
 	Settings
-	from     map[string]source // by setting.id
-	brokers  map[layer]string  // the address each source gives
-	file     string            // the configuration file that was read; empty when there is none
-	looked   string            // where it would have been
-	state    string            // the folder for what is remembered between runs; empty where there is none
-	profile  string
-	warnings []string // one sentence each, for stderr
+	from    map[string]source // by setting.id
+	brokers map[layer]string  // the address each source gives
+	file    string            // the configuration file that was read; empty when there is none
+	looked  string            // where it would have been
+	// credentials is the folder in which a service manager hands out secrets; empty where there is none.
+	credentials string
+	state       string // the folder for what is remembered between runs; empty where there is none
+	profile     string
+	warnings    []string // one sentence each, for stderr
 
 	rules     readings.Rules
 	ruleLines []string // where each of the rules stands
