@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"regexp"
 	"slices"
@@ -298,5 +299,27 @@ func TestTheFiguresLeaveTheWatchersOwnTopicsOut(t *testing.T) {
 	}
 	if !slices.Contains(coverages(), cov.Claim.String()) || len(coverages()) != 6 {
 		t.Errorf("coverage takes %v", coverages())
+	}
+}
+
+func TestASecondWatcherOfTheSameInstanceIsSuspected(t *testing.T) {
+	var log strings.Builder
+	x := &reporter{log: slog.New(slog.NewTextHandler(&log, nil)), topics: watchTopics{status: "r/a/status"}}
+	at := time.Unix(1_790_000_000, 0)
+	up, down := figures{Coverage: "verified"}, figures{Coverage: disconnected}
+	for i := range 100 { // a broker that is restarted takes both connections
+		x.suspect(int64(i), down, at.Add(time.Duration(i)*time.Second))
+	}
+	for i := range 100 { // a line that drops now and then
+		x.suspect(100+int64(i/40), up, at.Add(time.Duration(100+i)*time.Second))
+	}
+	if log.Len() > 0 {
+		t.Errorf("it says %s", log.String())
+	}
+	for i := range 20 {
+		x.suspect(200+int64(i), up, at.Add(time.Duration(300+i)*time.Second))
+	}
+	if n := strings.Count(log.String(), "second watcher"); n < 1 || n > 4 {
+		t.Errorf("told %d times", n)
 	}
 }

@@ -24,6 +24,9 @@ const (
 	keeperTime = 30 * time.Second
 	// enrollPart is how many topics are given to the journal in one go.
 	enrollPart = 256
+	// A look of less than lookTime at more than lookTopics topics leaves no row for each of them on the disk.
+	lookTime   = time.Minute
+	lookTopics = 20_000
 )
 
 // keeper remembers for one run of the program. One goroutine runs it; the methods of the tap may be called on any.
@@ -38,6 +41,7 @@ type keeper struct {
 	heldBy  string // who writes, as far as it was told
 	closed  bool
 
+	looks    bool // this run may be no more than a look
 	scanned  chan struct{}
 	recalled chan struct{}
 	once     sync.Once
@@ -62,7 +66,7 @@ func (r *resolved) keep(inv *inventory.Inventory, holder string, log *slog.Logge
 		}
 	}
 	k := &keeper{
-		memory: m, scanned: make(chan struct{}, 1), recalled: make(chan struct{}),
+		memory: m, looks: holder != watchHolder, scanned: make(chan struct{}, 1), recalled: make(chan struct{}),
 		opts: journal.Options{
 			Broker: m.broker, Now: func() int64 { return time.Now().UnixMilli() }, Holder: holder, Group: r.Journal.Group,
 			MaxTopics: r.Journal.MaxTopics, MaxBytes: r.Journal.MaxSize, Logger: log,
@@ -223,6 +227,10 @@ func (k *keeper) start(ctx context.Context) (finish func()) {
 func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(keeperTime)
 	defer tick.Stop()
+	start := time.Now()
+	later := time.NewTimer(lookTime)
+	defer later.Stop()
+	put := false // off until later
 	for {
 		select {
 		case <-ctx.Done():
@@ -231,7 +239,13 @@ func (k *keeper) run(ctx context.Context) {
 			n := k.recall(ctx)
 			k.once.Do(func() { close(k.recalled) })
 			k.log.Debug("the journal was read", "known", n)
-			k.enroll(ctx)
+			if put = k.looks && k.inv.Counts().Topics > lookTopics && time.Since(start) < lookTime; !put {
+				k.enroll(ctx)
+			}
+		case <-later.C:
+			if put {
+				k.enroll(ctx)
+			}
 		case <-tick.C:
 			if err := k.take(); err != nil {
 				k.complain(err.Error())

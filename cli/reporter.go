@@ -24,7 +24,9 @@ type reporter struct {
 
 	said   figures // as published last
 	saidAt time.Time
-	up     bool // connected, as far as it was told
+	up     bool  // connected, as far as it was told
+	made   int64 // connections, as of madeAt
+	madeAt time.Time
 	// refused is the topic state having been refused when it was published last.
 	refused bool
 }
@@ -78,6 +80,7 @@ func (e *refusal) Error() string {
 // tell publishes f where it is news, at most once a second as it is called no more often. It waits for the answer.
 func (x *reporter) tell(ctx context.Context, f figures, now time.Time) {
 	s := x.pub.Status()
+	x.suspect(s.Connections, f, now)
 	if s.Connected != x.up {
 		x.up = s.Connected
 		if x.up { // the publisher tells of a loss itself
@@ -100,6 +103,27 @@ func (x *reporter) tell(ctx context.Context, f figures, now time.Time) {
 	x.refused = refused
 	if err == nil || refused {
 		x.said, x.saidAt = f, now
+	}
+}
+
+const (
+	// duelTime is how long a look at the number of connections takes, and duelCount how many of them in that time are
+	// somebody else's doing where the watcher's own connection stands meanwhile.
+	duelTime  = 2 * time.Minute
+	duelCount = 5
+)
+
+// suspect warns of a second publisher with the same name: a broker lets in the newer and throws the older one out, in
+// turn, for ever.
+func (x *reporter) suspect(made int64, f figures, now time.Time) {
+	if x.madeAt.IsZero() || f.Coverage == disconnected || now.Sub(x.madeAt) >= duelTime {
+		x.made, x.madeAt = made, now
+		return
+	}
+	if made-x.made >= duelCount {
+		x.log.Warn("the broker ends the publisher's connection again and again while the watcher's stands: is there a second watcher of the same instance?",
+			"status", x.topics.status)
+		x.made, x.madeAt = made, now
 	}
 }
 
