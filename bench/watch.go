@@ -15,6 +15,7 @@ import (
 
 	"retainscope/broker"
 	"retainscope/inventory"
+	"retainscope/journal"
 )
 
 // runWatch runs the built program as a service beside the fixture house and a storm of updates, and prints what it
@@ -91,7 +92,23 @@ func runWatch(ctx context.Context, o options) error {
 	kill.Stop()
 	fmt.Fprintf(os.Stdout, "%d updates sent over %d topics in %s; the watcher took %.2f s of CPU and ended with code %d\n", sent, n, length,
 		(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), cmd.ProcessState.ExitCode())
-	return errors.Join(err, werr)
+	seen, jerr := remembered(ctx, home)
+	fmt.Fprintf(os.Stdout, "the journal has %d publications seen live\n", seen)
+	return errors.Join(err, werr, jerr)
+}
+
+// remembered returns how many publications the journal below a folder has seen live.
+func remembered(ctx context.Context, home string) (n uint64, err error) {
+	files, err := filepath.Glob(filepath.Join(home, ".local/state/retainscope/*.db"))
+	if err != nil || len(files) != 1 {
+		return 0, fmt.Errorf("journals: %q %w", files, err)
+	}
+	r, err := journal.Read(files[0])
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }()
+	return n, r.Each(ctx, func(rec journal.Record) bool { n += rec.Times; return true })
 }
 
 // sizeBelow returns the bytes of all files below a folder.
