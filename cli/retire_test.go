@@ -238,7 +238,7 @@ func lateWriter(t *testing.T, b *testbroker.Broker, topic, payload string) {
 	}
 }
 
-// gate stands between the program and a broker and looks at every PUBLISH that goes there.
+// gate stands between the program and a broker and looks at every packet that goes there.
 type gate struct {
 	url string
 
@@ -247,16 +247,29 @@ type gate struct {
 	arrived   chan struct{} // closed when the first one came
 }
 
-// gateDecision is what becomes of a PUBLISH, and of its connection.
+// gateDecision is what becomes of a packet, and of its connection.
 type gateDecision struct {
 	forward bool
 	answer  []byte // to the client
 	hang    bool   // no answer of the broker reaches the client any more
 	cut     bool   // the connection is closed
+	// held is closed when this was done with the packet, and from then on nothing goes on in either direction; nil for none.
+	held chan struct{}
 }
 
-// newGate starts a gate to the broker at target.
+// newGate starts a gate to the broker at target that decides on every PUBLISH.
 func newGate(t *testing.T, target string, decide func(packet []byte) gateDecision) *gate {
+	t.Helper()
+	return newGateForAll(t, target, func(packet []byte) gateDecision {
+		if packet[0]>>4 != publishPacket {
+			return gateDecision{forward: true}
+		}
+		return decide(packet)
+	})
+}
+
+// newGateForAll starts a gate to the broker at target that decides on every packet.
+func newGateForAll(t *testing.T, target string, decide func(packet []byte) gateDecision) *gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -294,16 +307,15 @@ func (g *gate) pass(client, server net.Conn, decide func([]byte) gateDecision) {
 		if err != nil {
 			return
 		}
-		d := gateDecision{forward: true}
-		if packet[0]>>4 == 3 {
-			d = decide(packet)
+		d := decide(packet)
+		if packet[0]>>4 == publishPacket {
 			g.mu.Lock()
 			if g.published = append(g.published, packet); len(g.published) == 1 {
 				close(g.arrived)
 			}
 			g.mu.Unlock()
 		}
-		if d.hang {
+		if d.hang || d.held != nil {
 			back.close()
 		}
 		if d.forward {
@@ -316,7 +328,11 @@ func (g *gate) pass(client, server net.Conn, decide func([]byte) gateDecision) {
 				return
 			}
 		}
-		if d.cut {
+		if d.held != nil {
+			close(d.held)
+			_, _ = io.Copy(io.Discard, in) // until the client is gone
+		}
+		if d.cut || d.held != nil {
 			return
 		}
 	}
