@@ -95,7 +95,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 		return p.badManifest(t, err)
 	}
 	var store *actions.Model
-	b := t.broker("")
+	var b actions.BrokerID // not known with --offline
 	var notes []string
 	switch {
 	case o.list != "":
@@ -105,7 +105,6 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 		// Whoever made the list needs no right to clear: only where it was made counts.
 		b = actions.BrokerID{URL: store.Broker().URL, User: m.Broker().User, Identity: store.Broker().Identity}
 	case o.offline:
-		b = actions.BrokerID{}
 	default:
 		if t.off != nil {
 			return usage(t.off)

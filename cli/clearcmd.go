@@ -118,21 +118,29 @@ func (w *wipe) run(ctx context.Context) error {
 // prepare makes the clearer. Where the manifest alone tells that nothing will be sent, the broker is not asked.
 func (w *wipe) prepare(ctx context.Context) error {
 	w.clearer = w.retiring.clearer(w.broker(""), false, nil)
-	m, err := w.desk.Manifest()
-	if err != nil {
-		return nil //nolint:nilerr // Clear says it, as an outcome
-	}
-	e, ok := m.Find(w.topic)
-	if !ok || m.Broker().Same(w.broker("")) != nil || e.CheckApproval() != nil {
-		return nil
+	e, ok := w.approval()
+	if !ok {
+		return nil // Clear says why, as an outcome
 	}
 	if w.line.w != nil {
 		fmt.Fprintf(w.stderr, "clearing %s on %s as %s: one empty retained message, once, if it still holds the value %.12s that %s approved at %s\n",
 			tui.Printable(w.topic), quoteless(w.sends.URL), tui.PrintableText([]byte(loginName(w.sends.User))), e.Fingerprint,
 			tui.PrintableText([]byte(e.ApprovedBy)), instant(e.ApprovedAt))
 	}
-	w.clearer, err = w.connected(ctx, w.line)
+	c, err := w.connected(ctx, w.line)
+	if err == nil {
+		w.clearer = c
+	}
 	return err
+}
+
+// approval returns the entry of the topic, and whether it can be cleared as far as the manifest tells.
+func (w *wipe) approval() (e actions.Entry, ok bool) {
+	m, err := w.desk.Manifest()
+	if err == nil && m.Broker().Same(w.broker("")) == nil {
+		e, ok = m.Find(w.topic)
+	}
+	return e, ok && e.CheckApproval() == nil
 }
 
 // watchReturn waits for a return of the value where one is possible, and takes over what was seen.
@@ -252,11 +260,8 @@ func (w *wipe) writeJSON() error {
 		Undo        *string          `json:"undo"`
 		Record      *actions.Head    `json:"record"`
 	}{
-		topicJSON: topicOf(w.op.Topic), Broker: w.broker(""), Manifest: w.path, Verdict: w.op.Verdict(),
+		topicJSON: topicOf(w.op.Topic), Broker: w.clearer.Broker, Manifest: w.path, Verdict: w.op.Verdict(),
 		Sentence: w.op.Sentence(), Provisional: append([]string{}, w.op.Provisional()...), Outcome: w.op.Outcome, Watch: w.later,
-	}
-	if w.clearer != nil {
-		out.Broker = w.clearer.Broker
 	}
 	if w.op.ID != "" {
 		out.Operation = &w.op.ID
