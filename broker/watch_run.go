@@ -176,7 +176,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 		ended   time.Time // when the last scan did
 		doubts  int       // scans in a row that were made due by a doubt
 		lapse   = liveLapse{conn: conn, helpers: &helpers}
-		done    = make(chan bool)
+		done    = make(chan bool, 1)
 		auto    = time.NewTimer(max(due.Sub(w.now()), 0))
 		second  = time.NewTicker(time.Second)
 	)
@@ -196,13 +196,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 	start := func() {
 		running, again = true, false
 		auto.Stop()
-		helpers.Go(func() {
-			ok := w.scan(ctx, &helpers)
-			select {
-			case done <- ok:
-			case <-ctx.Done():
-			}
-		})
+		helpers.Go(func() { done <- w.scan(ctx, &helpers) })
 	}
 	for {
 		select {
@@ -210,6 +204,12 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 			now := w.now()
 			if !w.cfg.Once && w.ctx.Err() == nil {
 				w.lost(now, conn.Err())
+			}
+			if running {
+				cancel()
+				if <-done { // it had come to its end when the connection was lost
+					due = now.Add(scanGap(w.inv.Counts().Topics))
+				}
 			}
 			return due, now, conn.Err()
 		case <-w.ctx.Done():
