@@ -57,7 +57,7 @@ none was), undo (null, or why there is none), record {lines, sha256, at}. No pay
 		Args: p.noMore(oneClear),
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.runClear(cmd.Context(), o) },
 	}
-	o.topic.flags(cmd, "the exact `TOPIC`, byte for byte as it is listed")
+	o.topic.flags(cmd, "the exact `TOPIC`, byte for byte as it is listed", p.approvedTopics)
 	cmd.Flags().BoolVar(&o.json, "json", false, "the outcome as one JSON object")
 	cmd.Flags().BoolVar(&o.noWatch, "no-watch", false, "do not wait for a return of the value: the same as --window 0s")
 	p.retireFlags(cmd)
@@ -145,10 +145,8 @@ func (w *wipe) approval() (e actions.Entry, ok bool) {
 
 // watchReturn waits for a return of the value where one is possible, and takes over what was seen.
 func (w *wipe) watchReturn(ctx context.Context) error {
-	switch v := w.op.Verdict(); {
-	case w.watch <= 0 || w.op.ID == "" || ctx.Err() != nil:
-		return nil
-	case v != actions.NoAnswer && (!v.Accepted() || v == actions.CameBack || v == actions.StillPresent):
+	left := ctx.Err() != nil
+	if left || w.watch <= 0 || w.op.ID == "" || !mayReturn(w.op.Verdict()) {
 		return nil
 	}
 	until := time.Now().Add(w.watch)
@@ -167,6 +165,15 @@ func (w *wipe) watchReturn(ctx context.Context) error {
 		w.op = op
 	}
 	return err
+}
+
+// mayReturn reports whether the topic may be empty now, so that a return can be seen.
+func mayReturn(v actions.Verdict) bool {
+	switch v {
+	case actions.Refused, actions.CameBack, actions.StillPresent, actions.EmptyReplay:
+		return false
+	}
+	return v.Sent()
 }
 
 // report prints what happened before the watch begins: a person need not wait for it.

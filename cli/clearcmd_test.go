@@ -196,6 +196,11 @@ func TestTheExitCodesOfAClear(t *testing.T) {
 		{"somebody writes it again at once", []string{cleared}, func(t *testing.T, _ *workbench, m *testbroker.Broker) {
 			lateWriter(t, m, benchOwn, benchValue)
 		}, []string{"--window", "20s"}, ExitCameBack, "came back", "none", "with the same value", true},
+		{"the record cannot be written", []string{cleared}, func(t *testing.T, b *workbench, _ *testbroker.Broker) {
+			if err := os.Mkdir(b.recordFile(), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, ExitNotSent, "not sent", "record not writable", "record", true},
 		{"the manifest is wrong", []string{cleared, cleared}, nil, nil, ExitNotSent, "not sent", "manifest not readable", "two entries, on lines", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -467,28 +472,6 @@ func TestANameThatCannotBeTypedIsClearedByItsBytes(t *testing.T) {
 	decode(t, o, &got)
 	if o.code != ExitOtherValue || got.TopicHex != "706c616e742ffffe" || !strings.Contains(o.errout, `plant/\xff\xfe`) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
-	}
-}
-
-func TestOnATerminalAClearSaysWhatItWillDoAndWhatItDoes(t *testing.T) {
-	t.Parallel()
-	b := newWorkbench(t, testbroker.Start(t, testbroker.Config{}).URL())
-	b.write("", approved(benchOwn, benchValue), established)
-	s := open(t, 100, 30, b.env, b.args("clear", "--topic", benchOwn, "--window", "1s")...)
-	code, raw := s.ends()
-	if code != ExitOK {
-		t.Errorf("exit %d: %s", code, raw)
-	}
-	last := -1
-	for _, want := range []string{"clearing " + benchOwn, "that kim approved", "intent recorded", "acknowledged 0x00", "cleared and verified: " + benchOwn, "watching for a return until", "watched: ", "digest of the last"} {
-		at := strings.Index(raw, want)
-		if at <= last {
-			t.Errorf("%q comes at %d, behind %d", want, at, last)
-		}
-		last = at
-	}
-	if screen := s.screen(); strings.Contains(screen, "intent recorded") || strings.Contains(screen, "watching for") {
-		t.Errorf("the progress stays:\n%s", screen)
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"retainscope/actions"
+	"retainscope/tui"
 )
 
 // completions has every flag of a choice complete to its words, and --profile to the names in the file.
@@ -61,4 +64,33 @@ func sortWords() []string {
 		words = append(words, "-"+w)
 	}
 	return words
+}
+
+// silently returns the composition for what a shell asks, nil where the settings are wrong.
+func (p *program) silently() *retiring {
+	r, err := p.merge()
+	if err != nil || r.settle() != nil {
+		return nil
+	}
+	t, err := p.retiring(r, nil)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// approvedTopics completes a topic to those that the manifest marks clear, as far as a shell can take their names.
+func (p *program) approvedTopics(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if t := p.silently(); t != nil {
+		if m, err := t.desk.Manifest(); err == nil {
+			for _, e := range m.Entries() {
+				plain := tui.Printable(e.Topic) == string(e.Topic) && !strings.ContainsAny(string(e.Topic), " \t")
+				if e.Disposition == actions.Clear && e.Refusal == nil && plain {
+					names = append(names, string(e.Topic))
+				}
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

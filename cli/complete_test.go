@@ -7,6 +7,21 @@ import (
 	"retainscope/inventory"
 )
 
+func TestTheShellIsOfferedTheTopicsThatAreApproved(t *testing.T) {
+	b := emptyWorkbench(t, "mqtt://h")
+	complete := func() string {
+		o := run(t, b.env, append(b.args("__complete", "clear"), "--topic", "")...)
+		return o.out
+	}
+	if got := complete(); got != ":4\n" {
+		t.Errorf("without a manifest %q", got)
+	}
+	b.write("", approved("a/b", "x"), strings.Replace(approved("c", "x"), `"clear"`, `"hold"`, 1), approved("d e", "x"), approved("f\x1b", "x"), approved("g/#", "x"), approved("h", "x"))
+	if got := complete(); got != "a/b\nh\n:4\n" {
+		t.Errorf("offered are %q", got)
+	}
+}
+
 func TestTheShellIsOfferedWhatAFlagTakes(t *testing.T) {
 	config := file(t, "c.toml", "[profile.home]\nuser = \"a\"\n[profile.work.scan]\nquiet = \"1s\"\n")
 	for _, c := range []struct {

@@ -45,7 +45,7 @@ provisional. Then "retainscope check" tells what would happen.`,
 		Args: p.noMore(oneDraft),
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.runDraft(cmd.Context(), o) },
 	}
-	o.topic.flags(cmd, "the exact `TOPIC`, byte for byte as it is listed")
+	o.topic.flags(cmd, "the exact `TOPIC`, byte for byte as it is listed", cobra.NoFileCompletions)
 	f := cmd.Flags()
 	f.StringVar(&o.owner, "owner", "", "whose the topic is, as a `TEXT`")
 	f.StringVar(&o.purpose, "purpose", "", "what the value is for, as a `TEXT`")

@@ -15,13 +15,12 @@ import (
 // oneTopic is --topic and --topic-hex.
 type oneTopic struct{ text, digits []string }
 
-func (o *oneTopic) flags(cmd *cobra.Command, usage string) {
+func (o *oneTopic) flags(cmd *cobra.Command, usage string, offer cobra.CompletionFunc) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.text, "topic", nil, usage)
 	f.StringArrayVar(&o.digits, "topic-hex", nil, "the same by its bytes, as `HEX` digits, for a name that cannot be typed")
-	for _, name := range []string{"topic", "topic-hex"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
-	}
+	_ = cmd.RegisterFlagCompletionFunc("topic", offer)
+	_ = cmd.RegisterFlagCompletionFunc("topic-hex", cobra.NoFileCompletions)
 }
 
 // given returns the exact bytes, and nil where no topic was named. The error says what is wrong in usage.

@@ -381,15 +381,8 @@ func atMostOne(what string) cobra.PositionalArgs {
 
 // operationNames completes an operation to those in the record. Its errors are silent.
 func (p *program) operationNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	r, err := p.merge()
-	if err != nil || r.settle() != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	t, err := p.retiring(r, nil)
-	if err != nil {
+	t := p.silently()
+	if len(args) > 0 || t == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	l, _ := t.desk.List(cmd.Context())

@@ -47,7 +47,7 @@ answer; 15 nothing was sent; 16 nothing was sent: the topic holds something; 18 
 		ValidArgsFunction: p.operationNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.runRestore(cmd.Context(), args[0], o) },
 	}
-	o.topic.flags(cmd, "a neighbour's exact `TOPIC`, where the clear took one along")
+	o.topic.flags(cmd, "a neighbour's exact `TOPIC`, where the clear took one along", cobra.NoFileCompletions)
 	cmd.Flags().StringVar(&o.overwrite, "overwrite", "", "overwrite what the topic holds, if it has this `FINGERPRINT`")
 	cmd.Flags().BoolVar(&o.json, "json", false, "the outcome as one JSON object")
 	_ = cmd.RegisterFlagCompletionFunc("overwrite", cobra.NoFileCompletions)
