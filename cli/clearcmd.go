@@ -107,7 +107,7 @@ func (w *wipe) run(ctx context.Context) error {
 	if !w.json {
 		w.report()
 	}
-	if recordErr == nil {
+	if recordErr == nil && ctx.Err() == nil {
 		recordErr = w.watchReturn(ctx)
 	}
 	w.line.clear()
@@ -145,8 +145,7 @@ func (w *wipe) approval() (e actions.Entry, ok bool) {
 
 // watchReturn waits for a return of the value where one is possible, and takes over what was seen.
 func (w *wipe) watchReturn(ctx context.Context) error {
-	left := ctx.Err() != nil
-	if left || w.watch <= 0 || w.op.ID == "" || !mayReturn(w.op.Verdict()) {
+	if w.watch <= 0 || w.op.ID == "" || !mayReturn(w.op.Verdict()) {
 		return nil
 	}
 	until := time.Now().Add(w.watch)
