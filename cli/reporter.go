@@ -20,6 +20,7 @@ const farewellTime = 3 * time.Second
 type reporter struct {
 	pub    *broker.Publisher
 	topics watchTopics
+	stays  bool // nothing of it expires: what is published is taken back in the end
 	log    *slog.Logger
 
 	said   figures // as published last
@@ -35,7 +36,7 @@ type reporter struct {
 // that of a configuration which no broker could take.
 func (r *resolved) report(readings bool, log *slog.Logger) (*reporter, error) {
 	t, instance := r.topics()
-	x := &reporter{topics: t, log: log}
+	x := &reporter{topics: t, stays: r.MQTT.ProtocolVersion == version311, log: log}
 	steps := []broker.Step{{Name: "say that it is online", Run: func(ctx context.Context, p *broker.Publisher) error {
 		return put(ctx, p, t.status, []byte(online))
 	}}}
@@ -128,13 +129,22 @@ func (x *reporter) suspect(made int64, f figures, now time.Time) {
 }
 
 // leave says offline and leaves without a will. What was published ends when its interval has passed, and Home Assistant
-// keeps the device until then.
+// keeps the device until then. Where nothing expires it is removed instead.
 func (x *reporter) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
 	defer cancel()
 	if x.pub.Status().Connected {
-		if err := put(ctx, x.pub, x.topics.status, []byte(offline)); err != nil {
-			x.log.Warn("the broker was not told that this watcher is offline", "error", err)
+		last := map[string]string{x.topics.status: offline}
+		if x.stays {
+			clear(last)
+			for _, topic := range x.topics.all() {
+				last[topic] = ""
+			}
+		}
+		for topic, payload := range last {
+			if err := put(ctx, x.pub, topic, []byte(payload)); err != nil {
+				x.log.Warn("the broker was not told that this watcher leaves", "topic", topic, "error", err)
+			}
 		}
 	}
 	if err := x.pub.Stop(ctx); err != nil {

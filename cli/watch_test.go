@@ -430,6 +430,32 @@ func TestAWatcherThatDoesNotPublishIsNotHeard(t *testing.T) {
 	}
 }
 
+func TestAWatcherOf311LeavesNothingBehindEither(t *testing.T) {
+	t.Parallel()
+	b := quick(t)
+	publish(t, b, "-t", "a", "-m", "1", "-r", "-q", "1")
+	s := serve(t, t.TempDir(), b.URL(), "--protocol-version", "3.1.1")
+	s.logs("the scan has ended")
+	wait(t, 1500*time.Millisecond)
+	if code := s.ends(syscall.SIGTERM); code != ExitOK || len(stored(t, b)) != 1 || !strings.Contains(s.text(), "it would never expire") {
+		t.Errorf("exit %d, the broker keeps %v:\n%s", code, stored(t, b), s.text())
+	}
+	s = serve(t, t.TempDir(), b.URL(), "--protocol-version", "3.1.1", "--publish")
+	f := state(t, b, func(f figures) bool { return f.Retained == 1 })
+	if f.Unknown != 1 {
+		t.Errorf("without expiry on the wire it says %s", f.payload())
+	}
+	if h := stored(t, b)[itsStatus]; h.payload != online || h.interval.Kind() != expiry.Absent {
+		t.Errorf("status is %+v", h)
+	}
+	if code := s.ends(syscall.SIGTERM); code != ExitOK {
+		t.Errorf("exit %d", code)
+	}
+	if got := stored(t, b); len(got) != 1 || got["a"].payload != "1" {
+		t.Errorf("after it left the broker keeps %v", got)
+	}
+}
+
 func TestAWatcherWaitsForABrokerAndNotForAnotherPassword(t *testing.T) {
 	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{NoAnonymous: true, Lines: []string{"sys_interval 1", "password_file " + passwords(t, "me", "right")}})

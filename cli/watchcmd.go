@@ -39,7 +39,8 @@ state follows within a second what changes, never more than once a second, and o
 last_change moved. Everything it publishes carries an expiry (--message-expiry-interval) and is repeated every third of
 it, so that nothing of it stays at the broker for longer than one interval after it ended. Every repetition is a message
 to whoever subscribes: automations run on it and last_updated moves. That is the reason for a long interval.
---publish=false publishes nothing. With --protocol-version 3.1.1 nothing expires: what was published stays at the broker.
+--publish=false publishes nothing. With --protocol-version 3.1.1 nothing expires: then it publishes only where --publish
+asks for it, and clears its topics when it leaves; those of one that was killed stay at the broker.
 
 The log goes to stderr, or to --log-file: text or --log-format json, never payloads or passwords. A broker that is not
 there yet is waited for; one that refuses the login is an error. One watcher writes a journal: a second one says who does
@@ -85,7 +86,12 @@ func (r *resolved) watchLog(stderr io.Writer) (*slog.Logger, func(), error) {
 // watch runs until ctx ends. The error is what kept it from running: it never gives up a broker that it once reached.
 func (r *resolved) watch(ctx context.Context, log *slog.Logger) error {
 	topics, _ := r.topics()
-	if r.Watch.Publish {
+	publish := r.Watch.Publish
+	if r.MQTT.ProtocolVersion == version311 && r.from["watch.publish"].layer == fromDefault {
+		publish = false
+		log.Info("nothing is published: with MQTT 3.1.1 it would never expire; --publish publishes all the same, and clears it when it leaves")
+	}
+	if publish {
 		r.rules.Ignore = append(r.rules.Ignore, topics.all()...)
 	}
 	inv := inventory.New(r.inventoryOptions())
@@ -117,7 +123,7 @@ func (r *resolved) watch(ctx context.Context, log *slog.Logger) error {
 	}
 	c := &counter{inv: inv, readings: reader != nil}
 	var report *reporter
-	if r.Watch.Publish {
+	if publish {
 		c.own = topics.all()
 		if report, err = r.report(reader != nil, log); err != nil {
 			return err
