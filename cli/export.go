@@ -49,7 +49,7 @@ func exporter(inv *inventory.Inventory, reader *readings.Reader, m *memory, stat
 			return err
 		}
 		wrote(e.Lines())
-		sum := Summary{Listed: e.Lines(), Now: time.Now(), Where: s.Filter.String(), Since: since}
+		sum := Summary{Listed: e.Lines(), Now: time.Now(), Where: s.Filter.String(), Topic: s.Topic, Below: s.Below, Since: since}
 		sum.Link, sum.Coverage = status()
 		return e.Summary(sum)
 	}

@@ -66,10 +66,34 @@ func TestAnExportWritesWhatIsSelectedAndTheCoverage(t *testing.T) {
 		if summary["where"] != "bb" || summary["watched_since"] == nil {
 			t.Errorf("the summary does not tell what was selected and since when it was watched: %v", summary)
 		}
+		if summary["only_topic"] != nil || summary["only_branch"] != nil {
+			t.Errorf("a filter is no topic and no branch: %v", summary)
+		}
 		if age, told := summary["age_seconds"]; !told || age != nil {
 			t.Errorf("a scan that has not ended is %v seconds old", age)
 		}
 	})
+	for _, c := range []struct {
+		s                  tui.Selection
+		topic, branch, hex any
+	}{
+		{tui.Selection{Topic: []byte("a/b")}, "a/b", nil, nil},
+		{tui.Selection{Topic: []byte("a/b"), Below: true}, nil, "a/b", nil},
+		{tui.Selection{Topic: []byte{}, Below: true}, nil, "", nil},
+		{tui.Selection{Topic: []byte("z\xff"), Below: true}, nil, "z\ufffd", "7aff"},
+		{tui.Selection{}, nil, nil, nil},
+	} {
+		var out bytes.Buffer
+		if err := export(t.Context(), c.s, &out, func(int64) {}); err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Split(strings.TrimSpace(out.String()), "\n")
+		last := decodeLine(t, []byte(all[len(all)-1]+"\n"))
+		topic, told := last["only_topic"]
+		if !told || topic != c.topic || last["only_branch"] != c.branch || last["only_branch_hex"] != c.hex {
+			t.Errorf("%q, below %v: the summary does not tell what was selected: %v", c.s.Topic, c.s.Below, last)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := export(ctx, tui.Selection{}, &strings.Builder{}, func(int64) {}); !errors.Is(err, context.Canceled) {

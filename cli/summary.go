@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"retainscope/inventory"
 )
@@ -18,7 +19,9 @@ type Summary struct {
 	Link     inventory.Link
 	Coverage inventory.Coverage
 	Now      time.Time
-	Where    string    // the filter expression, empty for everything
+	Where    string // the filter expression, empty for everything
+	Topic    []byte // when not nil, only this topic was written, or with Below this and every topic under it
+	Below    bool
 	Since    time.Time // since when this program watches the broker; Coverage.Away has what it missed
 }
 
@@ -121,6 +124,21 @@ func (e *Encoder) Summary(s Summary) error {
 		b = append(b, "null"...)
 	} else {
 		b = appendText(b, []byte(s.Where))
+	}
+	// Which of the two names stands is what was chosen: one topic, or a branch with all that lies under it.
+	for _, one := range [...]struct {
+		name string
+		set  bool
+	}{{"only_topic", s.Topic != nil && !s.Below}, {"only_branch", s.Topic != nil && s.Below}} {
+		b = appendKey(b, one.name)
+		if !one.set {
+			b = append(b, "null"...)
+			continue
+		}
+		b = appendText(b, s.Topic)
+		if !utf8.Valid(s.Topic) {
+			b = appendHex(appendKey(b, one.name+"_hex"), s.Topic)
+		}
 	}
 	instant("watched_since", s.Since)
 	text("broker", s.Link.URL)

@@ -20,9 +20,6 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		msg.Code = code
 	}
 	m.touched = true
-	if !m.toast.seen.IsZero() && !m.o.Now().Before(m.toast.seen) {
-		m.toast = toast{}
-	}
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()

@@ -258,7 +258,7 @@ func TestAGroupIsGoneThroughTopicByTopic(t *testing.T) {
 	s, shop := retireStage(t, 120, 40)
 	s.keys("2", "*", "home", "down")
 	for range 40 {
-		if r, ok := s.m.left.row(); ok && r.group != nil && r.group.Device == "birthday" && r.member == nil && r.reason == "" {
+		if r, ok := s.m.left.row(); ok && r.group != nil && r.group.Device == "birthday" && r.member == nil && r.reason == nil {
 			break
 		}
 		s.keys("down")

@@ -245,7 +245,11 @@ func (m *model) footer() []fact {
 		if c.own&here != 0 {
 			rank += 4
 		}
-		all = append(all, fact{text: c.short, rank: rank})
+		text := c.short
+		if c.says != nil {
+			text = c.says(m)
+		}
+		all = append(all, fact{text: text, rank: rank})
 	}
 	if !m.paused.IsZero() {
 		all = append([]fact{{text: "p go on", rank: 11}}, all...)
@@ -260,7 +264,7 @@ func (m *model) footer() []fact {
 func (m *model) place() string {
 	l := &m.list
 	if m.screen == leftBehind && len(m.left.rows) > 0 {
-		return "line " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
+		return "row " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
 	}
 	if n := len(m.sheet.entries); m.screen == approvedPage && !m.approved.full && n > 0 && m.form == nil {
 		return "entry " + number(int64(m.approved.cur+1)) + " of " + number(int64(n))

@@ -27,9 +27,10 @@ const inAll = inList | inDetail | inPage | inLeft | inApproved | inRecord
 // command is one row of the table.
 type command struct {
 	keys  key.Binding
-	short string // in the footer; "" = not there
-	rank  int    // in the footer: a higher one stays longer
-	own   scope  // where the key is at home: there its rank is higher
+	short string                // in the footer; "" = not there
+	says  func(m *model) string // what the footer says instead, where that depends on what is shown
+	rank  int                   // in the footer: a higher one stays longer
+	own   scope                 // where the key is at home: there its rank is higher
 	where scope
 	off   func(m *model) string // why the key does nothing now; "" = it works
 	do    func(m *model) tea.Cmd
@@ -74,13 +75,14 @@ func commands() []command {
 		{keys: bind("close every branch", "-"), where: inList, off: notFlat, do: func(m *model) tea.Cmd { return m.openAll(false) }, moves: true},
 		{keys: bind("everything about the topic", "enter", "tab"), where: inList, off: (*model).noRow, do: func(m *model) tea.Cmd { m.focus = true; return nil }},
 		{keys: bind("back to the list", "esc", "tab", "enter", "left", "h"), short: "esc back", rank: 10, where: inDetail, do: func(m *model) tea.Cmd { m.focus = false; return nil }},
-		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage | inLeft, do: func(m *model) tea.Cmd { return m.show(topics) }},
-		{keys: bind("to the topic, among all topics; open or close a group", "enter", "tab"), short: "enter to topic", rank: 9, where: inLeft, off: (*model).noLeftRow, do: (*model).enterLeft, moves: true},
+		{keys: bind("back to the topics", "esc"), short: "esc back", rank: 10, where: inPage, do: func(m *model) tea.Cmd { return m.show(topics) }},
+		{keys: bind("back: from first levels to the groups, from these to the topics", "esc"), short: "esc back", rank: 10, where: inLeft, do: (*model).backFromLeft},
+		{keys: bind("to the topic, among all topics; open or close a group; a reason in full", "enter", "tab"), short: "enter", says: (*model).leftEnter, rank: 9, where: inLeft, off: (*model).noLeftRow, do: (*model).enterLeft, moves: true},
 		{keys: bind("close the group", "left", "h"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldLeft(false) }},
 		{keys: bind("open the group", "right", "l"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldLeft(true) }},
 		{keys: bind("open every group", "*"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldAllLeft(true) }},
 		{keys: bind("close every group", "-"), where: inLeft, off: (*model).noGroup, do: func(m *model) tea.Cmd { return m.foldAllLeft(false) }},
-		{keys: bind("first levels and their share with expiry, or the groups again", "b"), short: "b by prefix", rank: 8, where: inLeft, do: (*model).togglePrefixes},
+		{keys: bind("first levels and their share with expiry, or the groups again", "b"), short: "b", says: (*model).leftOther, rank: 8, where: inLeft, do: (*model).togglePrefixes},
 		{keys: bind("order: evidence, owner, silence, topics; or topics, share, began, fell back, name", "s"), short: "s sort", rank: 6, where: inLeft, off: (*model).noLeftRow, do: (*model).sortLeft},
 		{keys: bind("stop what runs, else clear the filter", "esc"), where: inList, off: func(m *model) string {
 			if m.job == nil && m.running == nil && !m.filter.set() {
@@ -117,7 +119,7 @@ func commands() []command {
 		{keys: bind("check every line of the record", "v"), short: "v verify", rank: 5, where: inRecord, off: (*model).noVerify, do: (*model).verifyRecord},
 		{keys: bind("take the approval back: on hold", "w"), short: "w on hold", rank: 5, where: inApproved, off: (*model).noWithdraw, do: (*model).askWithdraw},
 		{keys: bind("the topics", "1"), where: inAll, do: func(m *model) tea.Cmd { return m.show(topics) }},
-		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(leftBehind) }, shows: leftBehind, moves: true},
+		{keys: bind("what looks left behind, by owner and device", "2"), short: "2 left behind", rank: 1, where: inAll, do: (*model).showLeft, shows: leftBehind, moves: true},
 		{keys: bind("what is approved, and how it stands to what is there now", "3"), short: "3 approved", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(approvedPage) }, shows: approvedPage},
 		{keys: bind("what was cleared and put back, with its evidence", "4"), short: "4 record", rank: 1, where: inAll, do: func(m *model) tea.Cmd { return m.show(recordPage) }, shows: recordPage},
 		{keys: bind("what this list may claim, and why", "c", "5"), short: "c coverage", rank: 7, where: inAll, do: func(m *model) tea.Cmd { return m.show(coveragePage) }, shows: coveragePage},

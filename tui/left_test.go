@@ -208,3 +208,95 @@ func TestAPhraseIsSaidShorterWhereItHasNoRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstLevelsAreLeftTheWayTheyWereEntered was: 2 b esc 2 came back to the table, and its footer offered the table.
+func TestFirstLevelsAreLeftTheWayTheyWereEntered(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {40, 10}} {
+		s, _ := leftStage(t, size[0], size[1])
+		s.keys("2", "down", "down", "down")
+		at := s.m.left.at
+		s.keys("b")
+		s.wants("zigbee2mqtt")
+		if size[0] >= 80 {
+			s.wants("b groups", "enter to level")
+			s.lacks("b by prefix")
+		}
+		s.keys("down", "esc")
+		if s.m.screen != leftBehind || s.m.left.prefixes || s.m.left.at != at {
+			t.Fatalf("esc in the table leads to screen %d, table %v, row %q instead of the groups", s.m.screen, s.m.left.prefixes, s.m.left.at)
+		}
+		s.keys("esc")
+		if s.m.screen != topics {
+			t.Fatal("esc in the groups does not lead to the topics")
+		}
+		for _, way := range [][]string{{"2", "b", "esc", "2"}, {"2", "b", "1", "2"}, {"2", "b", "enter", "2"}, {"2", "b", "2"}, {"2", "b", "b"}} {
+			s.keys("1")
+			s.keys(way...)
+			if s.m.screen != leftBehind || s.m.left.prefixes {
+				t.Fatalf("%q shows screen %d, table %v", way, s.m.screen, s.m.left.prefixes)
+			}
+		}
+	}
+}
+
+// TestAReasonTakesOneLineOfASmallTerminal was five of six lines, through which the cursor went one by one.
+func TestAReasonTakesOneLineOfASmallTerminal(t *testing.T) {
+	s, _ := leftStage(t, 40, 10)
+	s.keys("2", "down", "down", "down", "down")
+	r, _ := s.m.left.row()
+	if r.reason == nil || r.group.Device != "birthday" || r.height() != 1 {
+		t.Fatalf("four rows down: %+v", r)
+	}
+	s.wants("caldates2mqtt/status doe…")
+	s.keys("down", "down")
+	if r, _ := s.m.left.row(); r.member == nil {
+		t.Fatalf("the cursor does not move by rows: %+v", r)
+	}
+	s.keys("down", "down")
+	s.wants("avail. ")
+	// Whole on demand, and a row higher than the screen is gone through.
+	s.keys("up", "up", "up", "enter")
+	if r, _ := s.m.left.row(); r.height() < 5 {
+		t.Fatalf("not shown in full: %+v", r)
+	}
+	seen := s.frame()
+	for range 4 {
+		s.keys("down")
+		seen += s.frame()
+	}
+	for _, w := range strings.Fields("everything its owner publishes now carries an expiry, as caldates2mqtt/status does, and this does not: it was written before") {
+		if !strings.Contains(seen, w) {
+			t.Errorf("%q is not seen:\n%s", w, seen)
+		}
+	}
+	for range 60 { // to the end and back, whatever is open
+		s.keys("down")
+	}
+	if s.m.left.cur != len(s.m.left.rows)-1 {
+		t.Fatalf("the cursor is stuck at row %d of %d", s.m.left.cur, len(s.m.left.rows))
+	}
+	for range 60 {
+		s.keys("up")
+		if cur := s.m.left.rows[s.m.left.cur]; cur.at+cur.height() <= s.m.left.top || cur.at >= s.m.left.top+s.m.leftLines() {
+			t.Fatalf("row %d is out of sight", s.m.left.cur)
+		}
+	}
+	if s.m.left.cur != 0 || s.m.left.top != 0 {
+		t.Fatalf("the cursor is stuck at row %d", s.m.left.cur)
+	}
+}
+
+// TestWhatIsSaidOfAKeyGoesWithTheNext was a sentence that stood for six seconds on a line that small terminals need.
+func TestWhatIsSaidOfAKeyGoesWithTheNext(t *testing.T) {
+	s, _ := leftStage(t, 40, 10)
+	s.keys("esc")
+	s.wants("esc is off")
+	s.keys("down")
+	s.lacks("esc is off")
+	s.m.tell(fine, "Something else came to its end.") // by no key
+	s.keys("down")
+	s.wants("Something else")
+	s.tick(1500 * time.Millisecond)
+	s.keys("down")
+	s.lacks("Something else")
+}

@@ -17,12 +17,16 @@ func (m *model) drawLeft() {
 		lines -= 2
 	}
 	words := m.leftWords()
+	i := l.rowAt(l.top)
 	for y := range lines {
-		switch i := l.top + y; {
-		case words != nil && y < len(words):
+		switch line := l.top + y; {
+		case y < len(words):
 			p.ready(words[y])
-		case i < len(l.rows):
-			m.drawLeftRow(&l.rows[i], i == l.cur)
+		case line < l.total:
+			if line == l.rows[i].at+l.rows[i].height() {
+				i++
+			}
+			m.drawLeftRow(&l.rows[i], line-l.rows[i].at, i == l.cur)
 		}
 		p.nl()
 	}
@@ -67,24 +71,29 @@ func (m *model) drawLeftTitle() {
 	}, p.left()-1, 3, p.g.dot)
 }
 
-func (m *model) drawLeftRow(r *leftRow, selected bool) {
+// drawLeftRow draws one line of a row.
+func (m *model) drawLeftRow(r *leftRow, line int, selected bool) {
 	p := &m.pen
-	if selected {
+	if selected && (line == 0 || m.left.top == r.at+line) {
 		p.say(p.g.cursor)
-		p.hold(p.pal.selected)
 	} else {
 		p.say(" ")
+	}
+	if selected {
+		p.hold(p.pal.selected)
 	}
 	switch {
 	case r.prefix != nil:
 		m.drawPrefix(r.prefix)
 	case r.member != nil:
 		m.drawMember(r.member)
-	case r.reason != "":
+	case r.reason != nil:
 		p.to(5)
-		p.sayIn(p.pal.dim, r.label)
+		if line == 0 {
+			p.sayIn(p.pal.dim, r.label)
+		}
 		p.to(5 + labelWidth(m))
-		p.sentence(r.reason)
+		p.sentence(r.reason[line])
 	default:
 		m.drawGroup(r.group)
 	}
@@ -150,6 +159,24 @@ func (m *model) drawOwner(g *Group, end int) {
 	}
 }
 
+// roleIn returns the word for a role, a shorter one where it has no room and a space behind it.
+func roleIn(role string, width int) string {
+	if len(role) < width {
+		return role
+	}
+	switch role {
+	case "availability":
+		return "avail."
+	case "announcement":
+		return "record"
+	case "attribute":
+		return "attr."
+	case "liveness":
+		return "live"
+	}
+	return role[:width-1]
+}
+
 func (m *model) drawMember(x *Member) {
 	p := &m.pen
 	p.to(3)
@@ -157,7 +184,7 @@ func (m *model) drawMember(x *Member) {
 		p.sayIn(p.pal.bad, "!")
 	}
 	p.to(5)
-	p.sayIn(p.pal.dim, x.Role)
+	p.sayIn(p.pal.dim, roleIn(x.Role, labelWidth(m)))
 	p.to(5 + labelWidth(m))
 	right := p.right
 	if m.lay.w >= 100 {

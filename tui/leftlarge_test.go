@@ -33,7 +33,7 @@ func TestAGroupOfThousandsMovesAsASmallOne(t *testing.T) {
 		t.Fatal("the cursor went astray")
 	}
 	s.keys("end", "left")
-	if r, _ := s.m.left.row(); r.group == nil || r.member != nil || r.reason != "" {
+	if r, _ := s.m.left.row(); r.group == nil || r.member != nil || r.reason != nil {
 		t.Fatalf("the cursor is on %q, not on the head of its group", r.key)
 	}
 	s.keys("left")

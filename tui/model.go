@@ -145,7 +145,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.detail.forget()
 		}
 	case tea.KeyPressMsg:
-		cmd = m.key(msg)
+		cmd = m.keyed(func() tea.Cmd { return m.key(msg) })
 	case tea.PasteMsg:
 		cmd = m.paste(msg.Content)
 	case tickMsg:

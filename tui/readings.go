@@ -146,13 +146,25 @@ func (m *model) reading(s *inventory.Slot, now int64) (string, tone) {
 	return p.Text, calm
 }
 
+// evidence returns what the reading of a topic rests on, as it was when the picture was held still.
+func (m *model) evidence(topic []byte) (Evidence, bool) {
+	if !m.paused.IsZero() {
+		e, ok := m.still.rests[string(topic)]
+		return e, ok
+	}
+	return m.o.Readings.Evidence(topic, m.now.UnixMilli())
+}
+
 // writeEvidence says what the reading of a topic rests on.
 func (m *model) writeEvidence(w *writer, topic []byte) {
 	if m.o.Readings == nil {
 		return
 	}
-	e, ok := m.o.Readings.Evidence(topic, m.now.UnixMilli())
+	e, ok := m.evidence(topic)
 	if !ok {
+		if !m.paused.IsZero() {
+			w.item("reading", factWidth, w.p.pal.dim, "what it rests on was not in sight when the picture was held still; p moves on")
+		}
 		return
 	}
 	p := &w.p

@@ -22,6 +22,8 @@ type stillness struct {
 	// first is the number of the first kept row in the listing, -1 in a tree; total is how many topics were listed.
 	first, total int
 	said         map[string]wording // what READING said, where more than expiry speaks in it
+	// rests is what the readings of the rows in sight rested on. Of all the kept rows it would be too much to ask.
+	rests map[string]Evidence
 }
 
 // wording is a phrase and its tone.
@@ -104,6 +106,14 @@ func (m *model) keep() stillness {
 			}
 		}
 		s.said = said
+		s.rests = make(map[string]Evidence, len(l.rows))
+		for i := range l.rows {
+			if r := &l.rows[i]; r.Held {
+				if e, ok := m.o.Readings.Evidence(r.Slot.Topic, m.now.UnixMilli()); ok {
+					s.rests[string(r.Slot.Topic)] = e
+				}
+			}
+		}
 	}
 	if i := l.l.Index(l.cur); i >= 0 {
 		s.first = max(0, i-s.at)

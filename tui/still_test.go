@@ -88,3 +88,35 @@ func TestPausedReadingsWentOn(t *testing.T) {
 	s.keys("p")
 	s.wants("owner online")
 }
+
+// TestPausedEvidenceWentOn: the pane showed what the readings rest on as it was a moment ago, beside a held payload.
+func TestPausedEvidenceWentOn(t *testing.T) {
+	s, k := leftStage(t, 80, 60)
+	const topic = "caldates2mqtt/birthday/state"
+	s.types("/" + topic)
+	s.keys("enter", "end", "enter")
+	s.wants("guessed by", "and 39 more")
+	s.keys("p")
+	k.evidence[topic] = Evidence{Phrase: Phrase{Text: "owner online"}, Owner: "somebody else"}
+	s.tick(time.Second)
+	s.keys("down", "up")
+	s.wants("guessed by", "and 39 more")
+	s.lacks("somebody else")
+	s.keys("p")
+	s.wants("somebody else")
+}
+
+// TestPausedEvidenceOfWhatWasNotInSightIsNotMadeUp is a row that was kept and that nobody asked about in time.
+func TestPausedEvidenceOfWhatWasNotInSightIsNotMadeUp(t *testing.T) {
+	s, k := leftStage(t, 80, 24)
+	s.keys("t", "p")
+	for topic := range k.phrases {
+		k.evidence[topic] = Evidence{Owner: "somebody else"}
+	}
+	s.keys("end", "enter")
+	s.wants("was not in sight when")
+	for range 40 {
+		s.lacks("somebody else")
+		s.keys("N")
+	}
+}

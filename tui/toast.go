@@ -1,6 +1,10 @@
 package tui
 
-import "time"
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // What is said for a while in the last lines: how a job goes, a toast, why a filter cannot be read.
 
@@ -61,12 +65,29 @@ type toast struct {
 	text  string
 	tone  tone
 	until time.Time
-	seen  time.Time // from then on a key takes it away; zero = only time does
+	seen  time.Time // from then on a key takes it away
 }
 
 const toastFor = 6 * time.Second
 
+// readAlready is how long a sentence that no key was the reason for stands before a key takes it away.
+const readAlready = time.Second
+
 // tell shows a sentence for a while. The text must be printable.
 func (m *model) tell(t tone, text string) {
-	m.toast = toast{text: text, tone: t, until: m.o.Now().Add(toastFor)}
+	now := m.o.Now()
+	m.toast = toast{text: text, tone: t, until: now.Add(toastFor), seen: now.Add(readAlready)}
+}
+
+// keyed hears one key: what was said before and could be read goes, and what is said of this key goes with the next one.
+func (m *model) keyed(hear func() tea.Cmd) tea.Cmd {
+	if !m.o.Now().Before(m.toast.seen) {
+		m.toast = toast{}
+	}
+	before := m.toast
+	cmd := hear()
+	if m.toast != before {
+		m.toast.seen = m.o.Now()
+	}
+	return cmd
 }
