@@ -2,11 +2,14 @@ package mqtt3
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -200,4 +203,37 @@ func ended(t testing.TB, c *broker.Conn) error {
 		t.Fatal("the connection still stands")
 		return nil
 	}
+}
+
+// logger writes into b.
+func logger(b *bytes.Buffer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(b, nil))
+}
+
+// through returns an address that leads to another one, and what cuts every connection over it for good.
+func through(t testing.TB, address string) (road string, cut func()) {
+	t.Helper()
+	over := make(chan struct{})
+	return listen(t, func(p *peer) {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		there, err := net.Dial("tcp", strings.TrimPrefix(address, "mqtt://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ended := make(chan struct{}, 2)
+		go func() { _, _ = io.Copy(there, p); ended <- struct{}{} }()
+		go func() { _, _ = io.Copy(p, there); ended <- struct{}{} }()
+		select {
+		case <-over:
+		case <-ended:
+		}
+		_ = there.Close()
+		_ = p.Close()
+		<-ended
+	}), sync.OnceFunc(func() { close(over) })
 }
