@@ -49,11 +49,21 @@ func TestALookIsOneSubscribeAFenceAndQuiet(t *testing.T) {
 				connect = w.connect(propText(0x12, "given"))
 				filters, options = w.subscribe()
 				w.send(publish(message{topic: "a/b", payload: "1", retain: true, qos: qos, id: 1, props: join(propUser("k", "v"), propExpiry(9))}), retained("a", "2"))
-				if qos > 0 {
-					w.expect(typePuback)
+				acks := 0
+				for pings := 0; pings < 2 || acks < int(qos); { // an acknowledgement may come after a PINGREQ
+					switch first, _, err := w.next(); {
+					case err != nil:
+						t.Errorf("the look ended early: %v", err)
+						return
+					case first>>4 == typePuback:
+						acks++
+					case first>>4 == typePingreq:
+						pings++
+						w.send(pingresp())
+					default:
+						t.Errorf("first byte 0x%02X", first)
+					}
 				}
-				w.pong()
-				w.pong()
 				after = w.over()
 			})
 			if err != nil || fmt.Sprint(filters) != "[a/b a c/#]" || string(options) != strings.Repeat(string(rune(qos)), 3) {
