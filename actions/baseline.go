@@ -159,7 +159,7 @@ func (r *run) approved(p inventory.Publication, there bool) bool {
 		r.out.Verdict, r.out.Found = Vanished, NotObserved
 		return false
 	}
-	if !sameValue(r.op.Intent.Entry.Fingerprint, p, r.Stamps) {
+	if !SameValue(r.op.Intent.Entry.Fingerprint, p, r.Stamps) {
 		c := copyOf(p, r.Stamps, -1)
 		r.out.Verdict, r.out.Found, r.out.Now = Changed, Present, &c
 		return false

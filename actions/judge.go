@@ -102,7 +102,7 @@ func (s sent) readBack(topic []byte, after []inventory.Publication, out *Outcome
 			if first == nil && len(after) > 0 {
 				first = &after[0] // a broker that does not keep RETAIN on live copies
 			}
-			if first == nil && (!sameValue(s.approved, p, s.stamps) || s.grew(c)) {
+			if first == nil && (!SameValue(s.approved, p, s.stamps) || s.grew(c)) {
 				out.Return = s.returned(time.Time{}, p)
 				return
 			}
@@ -124,7 +124,7 @@ func (s sent) returned(at time.Time, p inventory.Publication) *Return {
 	if from.IsZero() {
 		from = s.receipt.SentAt
 	}
-	return &Return{At: at, AfterMS: max(0, to.Sub(from).Milliseconds()), Same: sameValue(s.approved, p, s.stamps), Fingerprint: fingerprintOf(p, s.stamps)}
+	return &Return{At: at, AfterMS: max(0, to.Sub(from).Milliseconds()), Same: SameValue(s.approved, p, s.stamps), Fingerprint: fingerprintOf(p, s.stamps)}
 }
 
 // grew reports whether the copy has more time left than the one before the clear had when it was read: only a new

@@ -130,10 +130,11 @@ func fingerprintOf(p inventory.Publication, stamps bool) string {
 	return inventory.Fingerprint(p.Payload, p.Properties, i)
 }
 
-// sameValue reports whether p is the value of a fingerprint that the inventory, a saved list or an earlier look showed.
+// SameValue reports whether p, whose payload is whole, is the value of a fingerprint that the inventory, a saved list or
+// an earlier look showed. stamps says that the broker adds intervals of its own.
 // Where the broker stamps intervals, of which one beyond what a publisher sets is a sign, nobody can tell whether there
 // was one: then only the rest of it counts.
-func sameValue(fingerprint string, p inventory.Publication, stamps bool) bool {
+func SameValue(fingerprint string, p inventory.Publication, stamps bool) bool {
 	const decades = 1 << 30 // seconds
 	if fingerprint == fingerprintOf(p, stamps) {
 		return true

@@ -133,7 +133,7 @@ func (r *restore) act(ctx context.Context) {
 	if p, there := look.replay(r.topic); there && len(p.Payload) > 0 {
 		c := copyOf(p, r.Stamps, -1)
 		r.out.Occupant = &c
-		if !sameValue(r.req.Overwrite, p, r.Stamps) {
+		if !SameValue(r.req.Overwrite, p, r.Stamps) {
 			r.stop(Occupied, fmt.Sprintf("topic %s holds %d bytes with the fingerprint %.12s", Quote(r.topic), c.Size, c.Fingerprint))
 			return
 		}

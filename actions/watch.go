@@ -139,7 +139,7 @@ func (w *watcher) back(p inventory.Publication) {
 	c := copyOf(p, w.Stamps, -1)
 	w.later.Found, w.later.Now = Present, &c
 	seen := time.UnixMilli(p.ReceivedAt).UTC()
-	w.later.Return = &Return{At: seen, AfterMS: max(0, seen.Sub(w.since()).Milliseconds()), Same: sameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
+	w.later.Return = &Return{At: seen, AfterMS: max(0, seen.Sub(w.since()).Milliseconds()), Same: SameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
 }
 
 func (w *watcher) approved() string {
@@ -189,7 +189,7 @@ func (w *watcher) lookAgain(ctx context.Context, role string) {
 		w.later.Found, w.later.Now = Present, &c
 		// What we put back ourselves did not come back.
 		if _, ours := w.op.restored(); !ours && w.op.Verdict().Accepted() {
-			w.later.Return = &Return{AfterMS: max(0, look.To.Sub(w.since()).Milliseconds()), Same: sameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
+			w.later.Return = &Return{AfterMS: max(0, look.To.Sub(w.since()).Milliseconds()), Same: SameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
 			if first, ok := w.firstLive(); ok {
 				w.later.Return.At = time.UnixMilli(first.ReceivedAt).UTC()
 				w.later.Return.AfterMS = max(0, w.later.Return.At.Sub(w.since()).Milliseconds())

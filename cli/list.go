@@ -135,6 +135,9 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := p.markApproved(r, log, inv, filter); err != nil {
+		return err
+	}
 	memory := r.remember(inv, log).known(ctx)
 	if reader != nil {
 		if err := newFeeder(inv, reader, slices.Concat(r.Scan.Filters, r.Scan.ExtraFilters)).catchUp(ctx, s.Link, s.Coverage, time.Now()); err != nil {

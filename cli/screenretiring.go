@@ -39,7 +39,11 @@ func (s *screenRetiring) clears(told func(actions.Progress)) *actions.Clearer {
 }
 
 func (s *screenRetiring) Terms() tui.Terms {
-	return tui.Terms{By: s.who.Name(), Broker: s.here(), Manifest: s.path, Protection: s.guard, UndoLimit: s.limit.Payload, Window: s.watch}
+	off := ""
+	if s.off != nil {
+		off = oneLine(s.off.Error())
+	}
+	return tui.Terms{Off: off, By: s.who.Name(), Broker: s.here(), Manifest: s.path, Protection: s.guard, UndoLimit: s.limit.Payload, Window: s.watch}
 }
 
 func (s *screenRetiring) Manifest(context.Context) (*actions.Manifest, error) {

@@ -35,3 +35,16 @@ func (inv *Inventory) approve(topic string, mark Flags) {
 	inv.reflag(rec, rec.flags&^FlagApproved|mark)
 	inv.version++
 }
+
+// Flagged reports whether a word of the filter asks for any of the flags, for a caller that has to set them first.
+func (f *Filter) Flagged(flags Flags) bool {
+	if f == nil {
+		return false
+	}
+	for i := range f.terms {
+		if f.terms[i].kind == termFlags && f.terms[i].flags&flags != 0 {
+			return true
+		}
+	}
+	return false
+}

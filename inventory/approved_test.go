@@ -43,6 +43,9 @@ func TestOnlyTheExactTopicIsApprovedAndStaysSoWhenItComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !f.Flagged(FlagApproved) || f.Flagged(FlagLeft) {
+		t.Error("the filter does not tell what it asks for")
+	}
 	l, err := inv.List(t.Context(), Spec{Filter: f})
 	if err != nil || l.Len() != 1 {
 		t.Errorf("is:approved lists %d topics, %v", l.Len(), err)

@@ -189,7 +189,7 @@ func (m *model) stand(e *actions.Entry) (st standing, phrase, why string) {
 		return standUnseen, "not observed", "there is no connection"
 	case !held:
 		return standUnseen, "not observed", "no retained message of this topic was shown to this login; nothing would be sent"
-	case hex != e.Fingerprint:
+	case !m.fits(e, hex):
 		return standChanged, "changed since approval", "what is held now is not what was approved: nothing would be sent. a shows it and approves anew"
 	}
 	if why := e.Provisional(); len(why) > 0 {
@@ -208,6 +208,29 @@ func (s standing) tone() tone {
 		return alarming
 	}
 	return calm
+}
+
+// fits reports whether what is held, with this fingerprint, is what was approved. Where the broker stamps intervals two
+// fingerprints of one value can differ.
+func (m *model) fits(e *actions.Entry, hex string) bool {
+	if hex == e.Fingerprint {
+		return true
+	}
+	ref, ok := m.inv.Find(e.Topic)
+	if !ok {
+		return false
+	}
+	_, sure := m.inv.Habits().Stamps()
+	s, ok := m.inv.Slot(ref)
+	const beyond = 1 << 30 // seconds; no publisher means that
+	if n, finite := s.Interval.Seconds(); !ok || sure != expiry.Certain && !(finite && n >= beyond) || s.Flags.Has(inventory.FlagCut) {
+		return false
+	}
+	d, ok := m.inv.Detail(ref)
+	if !ok {
+		return false
+	}
+	return actions.SameValue(e.Fingerprint, inventory.Publication{Payload: d.Payload, Properties: d.Properties, Interval: d.Interval}, sure == expiry.Certain)
 }
 
 // heldPrint returns the fingerprint of what is held of a topic, and false where nothing is.
