@@ -116,6 +116,15 @@ func (p *program) retireFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), 
 
 func retireSections() []string { return []string{"clear", "observer"} }
 
+// manifestFlag adds the one flag that says where the manifest is, for what only reads it.
+func (p *program) manifestFlag(cmd *cobra.Command) {
+	for _, s := range settings() {
+		if s.id() == "clear.manifest" {
+			p.addFlag(cmd.Flags(), s)
+		}
+	}
+}
+
 // watchFlags adds the flags of what publishes.
 func (p *program) watchFlags(cmd *cobra.Command) { p.sectionFlags(cmd.Flags(), "watch") }
 

@@ -42,8 +42,8 @@ of the store was seen, and so does the exit code: 0 verified, or no sign of loss
 these two with the reason on stderr; 1 failed; 2 wrong usage or settings; 130 interrupted.
 
 --where takes what / takes in the screen: words, globs with *, MQTT filters, is:never is:expiring is:unknown is:due
-is:live is:changed is:fell is:odd is:cut is:empty is:served is:left is:hazard, owner:NAME, finding:NAME, size>1k,
-expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
+is:live is:changed is:fell is:odd is:cut is:empty is:served is:left is:hazard is:approved (by the manifest, to be cleared),
+owner:NAME, finding:NAME, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
 received, with a minus in front for descending.
 
 JSON, one object a line:
@@ -63,7 +63,7 @@ JSON, one object a line:
   payload_format, response_topic, correlation_data_base64   only where they were sent
   user_properties  list of [key, value] in the order sent
   flags            list of: never expiring unknown due still-served live changed fell-to-never empty-replay
-                   looks-empty cut odd-name live-differs not-seen left-behind hazard
+                   looks-empty cut odd-name live-differs not-seen left-behind hazard approved
   reading          one phrase, such as "left behind: renamed"; never that something may go
   owner            a guess, null where nobody is known; owner_rule: what decided
   left, hazard     whether it looks left behind, and whether the message does something by itself
@@ -100,6 +100,7 @@ otherwise nothing is written until the end.`,
 	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
 	f.BoolVar(&o.payload, "payload", false, "with the payloads")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
+	p.manifestFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortWords(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -27,6 +27,7 @@ type terminal struct {
 	em   *vt.Emulator // its own lock is known to race, so it is used under mu
 	raw  []byte       // everything the program wrote
 	eof  bool
+	at   int // where the cursor's sign was, see moved
 }
 
 // open starts the program with args on a terminal of cols x rows.
@@ -100,6 +101,29 @@ func (s *terminal) until(what string, ok func(screen string) bool) string {
 		}
 		s.cond.Wait()
 	}
+}
+
+// sign returns the line of a screen that has the cursor's sign.
+func (s *terminal) sign(screen string) string {
+	for line := range strings.Lines(screen) {
+		if strings.HasPrefix(line, "›") {
+			return line
+		}
+	}
+	return ""
+}
+
+// moved waits for another line to have the cursor's sign than at the last call.
+func (s *terminal) moved() {
+	s.t.Helper()
+	s.until("the cursor to move", func(v string) bool {
+		i := strings.Index(v, "›")
+		if i < 0 || i == s.at {
+			return false
+		}
+		s.at = i
+		return true
+	})
 }
 
 // shows waits for text.
