@@ -41,7 +41,7 @@ RETAINSCOPE_CONFIG and RETAINSCOPE_PROFILE stand for --config and --profile.`,
 	return cmd
 }
 
-// listing returns one line for each setting: name, value as TOML, source.
+// listing returns what was found out about files, and one line for each setting: name, value as TOML, source.
 func (r *resolved) listing() string {
 	var b strings.Builder
 	switch {
@@ -54,6 +54,9 @@ func (r *resolved) listing() string {
 	}
 	if r.profile != "" {
 		fmt.Fprintf(&b, "# profile: %s\n", quoteless(r.profile))
+	}
+	if path, err := r.manifestPath(); err == nil {
+		fmt.Fprintf(&b, "# manifest: %s\n", quoteless(path))
 	}
 	for _, s := range settings() {
 		note := ""

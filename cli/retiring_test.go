@@ -52,6 +52,9 @@ func TestTheManifestIsOneForEachBrokerAndLogin(t *testing.T) {
 		if got.path != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got.path, c.want)
 		}
+		if o := run(t, append([]string{"HOME=" + home}, c.env...), append([]string{"config"}, c.args...)...); !strings.Contains(o.out, "# manifest: "+c.want+"\n") {
+			t.Errorf("%s: config does not name it: %s%s", c.name, o.out, o.errout)
+		}
 	}
 	p := &program{env: map[string]string{}, given: map[string]*flagText{}}
 	r, err := p.merge()
