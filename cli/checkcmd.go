@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -44,7 +45,8 @@ refused.
 
 --json prints one object for each entry: topic, topic_hex, line, decision (clear, preserve, hold, refuse, changed, absent),
 why, provisional, controls, disposition, owner, approved_by, fingerprint (approved), fingerprint_now and size_now (null
-where nothing was seen), undo (false where the value is larger than clear.undo_payload). The last line has "summary": true,
+where nothing was seen), undo (false where the value is larger than clear.undo_payload), expect (where the journal knows how often it is published:
+until when a return must be expected). The last line has "summary": true,
 manifest, broker, how many of each decision, unlisted (topics seen that are not listed: on hold), looked, notes.
 
 Exit codes: 0 everything that is marked clear would be cleared; 20 something that is marked clear would not be; 1 the
@@ -86,7 +88,12 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := p.retiring(r, nil)
+	log, closeLog, err := r.openLog()
+	if err != nil {
+		return &exit{ExitFailed, err}
+	}
+	defer closeLog()
+	t, err := p.retiring(r, log)
 	if err != nil {
 		return usage(err)
 	}
@@ -110,7 +117,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 			return usage(t.off)
 		}
 		var link inventory.Link
-		if store, link, notes, err = p.look(ctx, r, t, m); err != nil {
+		if store, link, notes, err = p.look(ctx, r, t, m, log); err != nil {
 			return err
 		}
 		b = t.broker(link.Broker)
@@ -122,7 +129,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 	if o.json {
 		write = writeCheckJSON
 	}
-	err = write(out, t, m, d)
+	err = write(ctx, out, t, m, d)
 	if err == nil {
 		err = out.Flush()
 	}
@@ -156,15 +163,9 @@ func (p *program) readList(path string) (_ *actions.Model, err error) {
 
 // look scans the broker with the login that verifies, and also asks for what the manifest names and the filters of the
 // settings leave out.
-func (p *program) look(ctx context.Context, r *resolved, t *retiring, m *actions.Manifest) (*actions.Model, inventory.Link, []string, error) {
-	log, closeLog, err := r.openLog()
-	if err != nil {
-		return nil, inventory.Link{}, nil, &exit{ExitFailed, err}
-	}
-	defer closeLog()
+func (p *program) look(ctx context.Context, r *resolved, t *retiring, m *actions.Manifest, log *slog.Logger) (*actions.Model, inventory.Link, []string, error) {
 	c := r.watchConfig(log)
 	c.Config = t.reads
-	c.Config.Logger = log
 	further, notes, err := beyond(r.Scan.Filters, m)
 	if err != nil {
 		return nil, inventory.Link{}, nil, &exit{ExitFailed, err}
@@ -208,7 +209,7 @@ func beyond(filters []string, m *actions.Manifest) (further, notes []string, err
 
 var decisions = []actions.Decision{actions.WouldClear, actions.WouldPreserve, actions.WouldHold, actions.WouldRefuse, actions.HasChanged, actions.IsAbsent}
 
-func writeCheck(w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
+func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
 	line := func(label, text string) { fmt.Fprintf(w, "%-9s %s\n", label, text) }
 	for _, c := range d.Entries {
 		e := c.Entry
@@ -228,6 +229,9 @@ func writeCheck(w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun)
 		}
 		if d.Looked {
 			line("", controlsText(c.Controls))
+		}
+		if text := t.expects(ctx, e.Topic); text != "" {
+			line("", text)
 		}
 	}
 	var counts []string
@@ -266,7 +270,7 @@ func controlsText(controls [][]byte) string {
 	return text
 }
 
-func writeCheckJSON(w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
+func writeCheckJSON(ctx context.Context, w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
 	type line struct {
 		topicJSON
 		Line           int         `json:"line"`
@@ -281,11 +285,12 @@ func writeCheckJSON(w io.Writer, t *retiring, m *actions.Manifest, d actions.Dry
 		FingerprintNow *string     `json:"fingerprint_now"`
 		SizeNow        *int        `json:"size_now"`
 		Undo           bool        `json:"undo"`
+		Expect         string      `json:"expect"`
 	}
 	for _, c := range d.Entries {
 		e := c.Entry
 		l := line{topicJSON: topicOf(e.Topic), Line: e.Line, Decision: c.Decision.String(), Why: c.Why, Provisional: append([]string{}, c.Provisional...),
-			Controls: []topicJSON{}, Disposition: e.Disposition.String(), Owner: e.Owner, ApprovedBy: e.ApprovedBy, Fingerprint: e.Fingerprint, Undo: t.undoable(c.Held)}
+			Controls: []topicJSON{}, Disposition: e.Disposition.String(), Owner: e.Owner, ApprovedBy: e.ApprovedBy, Fingerprint: e.Fingerprint, Undo: t.undoable(c.Held), Expect: t.expects(ctx, e.Topic)}
 		for _, k := range c.Controls {
 			l.Controls = append(l.Controls, topicOf(k))
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,8 @@ func (w *wipe) run(ctx context.Context) error {
 		w.op = notConnected(w.topic, err)
 		return w.finish(ctx)
 	}
-	op, recordErr := w.clearer.Clear(ctx, actions.Request{Topic: w.topic})
+	expect := w.expects(ctx, w.topic)
+	op, recordErr := w.clearer.Clear(ctx, actions.Request{Topic: w.topic, Expect: expect})
 	w.op = op
 	w.line.clear()
 	if !w.json {
@@ -185,8 +187,11 @@ func (w *wipe) report() {
 	if o.Verdict == actions.ClearedVerified {
 		fmt.Fprintln(w.stdout, sentence(o.Sentence))
 	}
-	for _, s := range append(w.op.Provisional(), o.Notes...) {
+	for _, s := range slices.Concat(w.op.Provisional(), o.Notes) {
 		fmt.Fprintf(w.stdout, "note: %s\n", s)
+	}
+	if i := w.op.Intent; i != nil && i.Expect != "" && mayReturn(o.Verdict) {
+		fmt.Fprintf(w.stdout, "note: %s; --window watches for longer, `retainscope record recheck` looks again later\n", i.Expect)
 	}
 	fmt.Fprintf(w.stdout, "operation: %s\n", w.op.ID)
 	if o.Verdict.Sent() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"retainscope/actions"
+	"retainscope/expiry"
+	"retainscope/journal"
 	"retainscope/testbroker"
 )
 
@@ -420,6 +423,38 @@ func TestAClearThatWasKilledIsUnknownAtTheNextStartAndCanBeLookedAt(t *testing.T
 	}
 	if g.count() != 1 {
 		t.Errorf("%d PUBLISH: a start sent something", g.count())
+	}
+}
+
+func TestWhatTheJournalKnowsOfAnOwnerIsSaidBeforeAndAfterAClear(t *testing.T) {
+	t.Parallel()
+	b := newWorkbench(t, testbroker.Start(t, testbroker.Config{}).URL())
+	b.write("", approved(benchOwn, benchValue), established)
+	path := filepath.Join(t.TempDir(), "j.db")
+	now := time.Now().UnixMilli()
+	j, err := journal.Open(path, journal.Options{Broker: actions.CanonicalAddress(b.url), Now: func() int64 { return now }, Holder: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hours := int64(6); hours > 0; hours-- {
+		j.Observe([]journal.Seen{{Topic: []byte(benchOwn), At: now - hours*3600_000, Live: true, Retain: true, Interval: expiry.None()}})
+		if err := j.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const says = "published every 1h while watched"
+	if o := b.run("check", "--quiet-time", "300ms", "--sys-wait", "1s", "--journal-file", path); o.code != ExitOK || !strings.Contains(o.out, says) {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
+	}
+	o := b.clear("--journal-file", path)
+	if o.code != ExitOK || !strings.Contains(o.out, says) || !strings.Contains(o.out, "record recheck") {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
+	}
+	if o := b.run("record", "show", b.only().Operation); !strings.Contains(o.out, says) {
+		t.Errorf("the record does not keep it: %s", o.out)
 	}
 }
 

@@ -4,6 +4,7 @@ package cli
 // Completion reads settings; it connects to nothing and its errors are silent.
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (p *program) silently() *retiring {
 	if err != nil || r.settle() != nil {
 		return nil
 	}
-	t, err := p.retiring(r, nil)
+	t, err := p.retiring(r, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil
 	}

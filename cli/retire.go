@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"retainscope/actions"
+	"retainscope/journal"
 )
 
 // Exit codes of clear, restore and recheck beside the common ones. Only 0 means cleared and verified.
@@ -168,4 +170,27 @@ func headText(t *retiring) string {
 		return "record: there is no head digest, or it cannot be read"
 	}
 	return fmt.Sprintf("record: %d lines, digest of the last %s", h.Lines, h.SHA256)
+}
+
+// expects says, where the journal knows how often a topic is published, until when a return must be expected should its
+// owner still run; empty where it does not.
+func (t *retiring) expects(ctx context.Context, topic []byte) (text string) {
+	if t.past == nil {
+		return ""
+	}
+	t.past.read(ctx, func(r *journal.Reader) error {
+		rec, known, err := r.Topic(ctx, topic)
+		if err != nil || !known {
+			return err
+		}
+		if _, text = actions.Forecast(rec.History()); text != "" {
+			return nil
+		}
+		if every, ok := rec.Cadence(); ok {
+			every = every.Round(time.Second)
+			text = fmt.Sprintf("it was published every %s while watched: if its owner still runs, expect it back within that", showDuration(every))
+		}
+		return nil
+	})
+	return text
 }

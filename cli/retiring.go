@@ -27,6 +27,7 @@ type retiring struct {
 	guard actions.Protection // of the settings; the manifest adds its own
 	watch time.Duration      // how long a return is watched for; 0 = not at all
 	limit actions.Bounds     // of every act
+	past  *memory            // what the journal knows of the time before, nil where there is none
 	sends broker.Config      // the connections that publish
 	reads broker.Config      // those that verify
 }
@@ -49,7 +50,7 @@ func (p *program) retiring(r *resolved, log *slog.Logger) (*retiring, error) {
 	t := &retiring{
 		desk: actions.OpenDesk(store, filepath.Base(path), time.Now), path: path, who: p.person(), guard: guard, watch: r.Clear.Window,
 		limit: actions.Bounds{Send: r.MQTT.Timeout, Window: r.Clear.Window, Payload: int(r.Clear.UndoPayload)},
-		sends: r.connection(log), reads: r.connection(log),
+		past:  r.remember(nil, log), sends: r.connection(log), reads: r.connection(log),
 	}
 	if r.MQTT.ProtocolVersion == version311 {
 		t.off = errors.New(`clears need mqtt.protocol_version = "5": with "3.1.1" a refusal by the broker would be invisible`)

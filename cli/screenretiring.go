@@ -26,6 +26,9 @@ func (p *program) actsOnScreen(r *resolved, log *slog.Logger, inv *inventory.Inv
 	if err != nil {
 		return nil, oneLine(err.Error())
 	}
+	if t.off != nil {
+		return nil, t.off.Error()
+	}
 	return &screenRetiring{t, inv, link}, ""
 }
 
