@@ -68,7 +68,7 @@ func (r *resolved) keep(inv *inventory.Inventory, holder string, log *slog.Logge
 	k := &keeper{
 		memory: m, looks: holder != watchHolder, scanned: make(chan struct{}, 1), recalled: make(chan struct{}),
 		opts: journal.Options{
-			Broker: m.broker, Now: func() int64 { return time.Now().UnixMilli() }, Holder: holder, Group: r.Journal.Group,
+			Broker: m.broker, Now: func() int64 { return time.Now().UnixMilli() }, Holder: holder, Group: r.Journal.Group, Flush: r.Journal.Flush,
 			MaxTopics: r.Journal.MaxTopics, MaxBytes: r.Journal.MaxSize, Logger: log,
 		},
 	}

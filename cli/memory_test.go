@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -113,5 +114,31 @@ func BenchmarkSilence(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.silent(topic, 1, 0, 300_000)
+	}
+}
+
+func BenchmarkRecall(b *testing.B) {
+	const topics = 100_000
+	file := filepath.Join(b.TempDir(), "j.db")
+	j, err := journal.Open(file, journal.Options{Broker: "x", Now: func() int64 { return time.Now().UnixMilli() }, Holder: "x"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	inv := inventory.New(inventory.Options{})
+	for i := range topics {
+		topic := fmt.Appendf(nil, "plant/%02d/device%06d/state", i%50, i)
+		inv.Apply([]inventory.Publication{{Topic: topic, Payload: []byte("1"), Interval: expiry.None(), ReceivedAt: 20 * hour, Retain: true}})
+		if err := j.Enroll(b.Context(), []journal.Seen{{Topic: topic, At: 20 * hour, Retain: true, Digest: 1}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		b.Fatal(err)
+	}
+	m := &memory{file: file, broker: "x", inv: inv, log: slog.New(slog.DiscardHandler), said: map[string]silence{}}
+	for b.Loop() {
+		if n := m.recall(b.Context()); n != topics {
+			b.Fatalf("%d topics are known", n)
+		}
 	}
 }

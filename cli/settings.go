@@ -53,6 +53,7 @@ type Settings struct {
 	Journal struct {
 		Enabled, Group     bool
 		File               string
+		Flush              time.Duration
 		MaxTopics, MaxSize int64
 	}
 	Watch struct {
@@ -231,6 +232,9 @@ func settings() []setting {
 		{"journal", "group", "", false, false,
 			"let the group of the file read and write it as well",
 			yesNo(func(s *Settings) *bool { return &s.Journal.Group })},
+		{"journal", "flush", "", "30s", false,
+			"longest time for which what was seen is in memory only; a longer one writes less",
+			duration(time.Second, time.Minute, func(s *Settings) *time.Duration { return &s.Journal.Flush })},
 		{"journal", "max_topics", "", int64(1_100_000), false,
 			"topics to remember; beyond it those go first that were never seen live",
 			count(100, 100_000_000, func(s *Settings) *int64 { return &s.Journal.MaxTopics })},

@@ -386,7 +386,7 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		"readings.enabled": "false", "readings.ignore": "a/#,b",
 		"clear.manifest": "m", "clear.protect": "a/#,b", "clear.window": "5s", "clear.undo_payload": "1KiB",
 		"observer.user": "u", "observer.password": "p", "observer.password_file": file(t, "o", "x\n"), "observer.cert_file": "c", "observer.key_file": "k",
-		"journal.enabled": "false", "journal.file": "j", "journal.group": "true", "journal.max_topics": "500", "journal.max_size": "2MiB",
+		"journal.enabled": "false", "journal.file": "j", "journal.group": "true", "journal.flush": "9s", "journal.max_topics": "500", "journal.max_size": "2MiB",
 		"watch.publish": "false", "watch.prefix": "p/q", "watch.instance": "i", "watch.discovery_prefix": "d",
 		"log.file": "l", "log.level": "debug", "log.format": "json",
 	}

@@ -133,7 +133,7 @@ func serve(t *testing.T, home, url string, args ...string) *service {
 	t.Helper()
 	s := &service{t: t, home: home}
 	s.cmd = exec.Command(binary(t), append([]string{"watch", "--broker", url, "--instance", "test", "--quiet-time", "200ms", "--sys-wait", "1s"}, args...)...)
-	s.cmd.Env = []string{"HOME=" + home}
+	s.cmd.Env = []string{"HOME=" + home, "RETAINSCOPE_JOURNAL__FLUSH=1s"}
 	s.cmd.Stderr = s
 	var out bytes.Buffer
 	s.cmd.Stdout = &out
@@ -307,7 +307,7 @@ func TestAListReadsTheJournalWhileAWatcherWritesIt(t *testing.T) {
 		topics, _ := lines(t, outcome{cmd.ProcessState.ExitCode(), out.String(), errout.String()})
 		return topics, errout.String()
 	}
-	eventually(t, func() string { // the writer flushes every 10 s
+	eventually(t, func() string { // the writer flushes every second
 		topics, errout := list()
 		if x := topics["kept"]; x.LastLive == nil || x.SilentSeconds == nil || x.Reading != "kept alive" {
 			return fmt.Sprintf("kept: %+v %s", x, errout)
