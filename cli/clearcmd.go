@@ -4,8 +4,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -238,7 +240,10 @@ func (w *wipe) finish(ctx context.Context) error {
 func (w *wipe) advice() string {
 	switch w.op.Outcome.Obstacle {
 	case actions.ManifestUnreadable:
-		return fmt.Sprintf("; the manifest is %s, and `retainscope draft --topic TOPIC` begins one where there is none", quoteless(w.path))
+		if _, err := w.desk.Manifest(); errors.Is(err, fs.ErrNotExist) {
+			return "; `retainscope draft --topic TOPIC` begins one"
+		}
+		return "; `retainscope check --offline` tells everything that is wrong with it"
 	case actions.NotApproved:
 		return fmt.Sprintf("; the manifest is %s, and `retainscope check` tells what it lacks", quoteless(w.path))
 	case actions.AnotherBroker:
