@@ -1,7 +1,9 @@
 package readings
 
 // ESPHome: NODE/status is birth and will, esphome/discover/NODE names the board by its MAC.
-// Configs are hints: they say "esphome" in the device's version, or have the old unique ids.
+// Configs are hints: they say "esphome" in the device's version, have the old unique ids, or the shape of its topics.
+//
+// Source: ESPHome, components/mqtt/mqtt_component.cpp, send_discovery_.
 
 import "strings"
 
@@ -28,15 +30,20 @@ func esphome() convention {
 			}
 		},
 		hint: func(d *discovery) (string, bool) {
-			ours := strings.HasPrefix(d.deviceVersion, "esphome") || strings.HasPrefix(d.deviceVersion, "ESPHome")
+			ours := strings.HasPrefix(d.deviceVersion, "esphome") || strings.HasPrefix(d.deviceVersion, "ESPHome") ||
+				strings.Contains(d.deviceVersion, "(ESPHome ") || strings.Contains(d.deviceVersion, "(config hash 0x")
 			for _, u := range d.uids {
 				// The old unique ids: ESP, the platform, the object's id.
 				ours = ours || strings.HasPrefix(u.id, "ESP"+u.platform)
 			}
-			if !ours {
-				return "", false
+			node, waits := statusArea(d)
+			if waits && !ours && d.origin == "" {
+				// It names no program: then the shape of what it reads, beside the node's status.
+				for _, t := range d.topics {
+					ours = ours || t.kind == refReads && strings.HasSuffix(t.topic, "/state") && strings.HasPrefix(t.topic, node+"/"+d.platform+"/")
+				}
 			}
-			return statusArea(d)
+			return node, waits && ours
 		},
 		place: func(a *area, topic, rest string) (place, bool) {
 			if a.guess && !a.hinted() {

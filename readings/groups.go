@@ -85,6 +85,7 @@ func (r *Reader) Groups(now int64) []Group {
 	out := make([]Group, 0, len(order))
 	for _, g := range order {
 		slices.SortStableFunc(g.Members, func(a, b Member) int { return cmp.Compare(rankRole(a.Role), rankRole(b.Role)) })
+		g.sortReasons()
 		if r.since > 0 {
 			g.Silent = time.Duration(max(0, now-max(r.since, heard[g]))) * time.Millisecond
 		}
@@ -117,6 +118,20 @@ func (r *Reader) addReasons(g *Group, v *verdict, h *held, now int64) {
 		if s == Weak {
 			return
 		}
+	}
+}
+
+// sortReasons puts the strongest first; what the first members gave stays first among equals.
+func (g *Group) sortReasons() {
+	order := make([]int, len(g.Reasons))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(g.Strengths[b], g.Strengths[a]) })
+	was := *g
+	g.Kinds, g.Strengths, g.Reasons = nil, nil, nil
+	for _, i := range order {
+		g.Kinds, g.Strengths, g.Reasons = append(g.Kinds, was.Kinds[i]), append(g.Strengths, was.Strengths[i]), append(g.Reasons, was.Reasons[i])
 	}
 }
 

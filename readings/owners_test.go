@@ -149,3 +149,11 @@ func TestProgramsOfOneNameAreTwoGroups(t *testing.T) {
 		t.Errorf("%d groups: %+v", len(groups), groups)
 	}
 }
+
+// TestTheStrongestReasonOfAGroupStandsFirst whichever of its topics it is about.
+func TestTheStrongestReasonOfAGroupStandsFirst(t *testing.T) {
+	groups := store(t, []string{"homie/x/$homie=4", "homie/half/env/$name=Env", "homie/half/env/t=1", "homie/half/env/t/set=1"}).Groups(scanEnd)
+	if len(groups) != 1 || groups[0].Strengths[0] != Hazard || groups[0].Kinds[0] != Command || groups[0].Kinds[1] != HalfCleared || !strings.Contains(groups[0].Reasons[0], "command") {
+		t.Errorf("%+v", groups)
+	}
+}
