@@ -92,6 +92,16 @@ func TestTimeGrowsInProportion(t *testing.T) {
 		"cameras": many(func(i int) string {
 			return fmt.Sprintf("frigate/cam%d/%s/state", i/4, []string{"detect", "motion", "recordings", "snapshots"}[i%4])
 		}, func(int) string { return "ON" }),
+		"topics of a camera that lacks states": func(n int) func() {
+			facts := []Fact{fact("frigate/available", "online"), fact("frigate/new/detect/state", "ON")}
+			for _, l := range frigateStart("yard") {
+				facts = append(facts, livingFact(l))
+			}
+			for i := range n {
+				facts = append(facts, fact(fmt.Sprintf("frigate/new/t%d", i), "1"))
+			}
+			return all(t, facts)
+		},
 		"boards with one address": many(func(i int) string { return fmt.Sprintf("esphome/discover/n%d", i) }, func(int) string { return `{"mac":"00","version":"1"}` }),
 		"records with one topic": many(func(i int) string { return fmt.Sprintf("tasmota/discovery/%012X/config", i) },
 			func(i int) string {

@@ -97,11 +97,7 @@ func (r *Reader) beside(id uint32) {
 	if _, leaf := lastLevel(n.name); leaf == "availability" || leaf == "status" {
 		r.areaChanged(n.parent)
 	}
-	for at, levels := id, 0; at != 0 && levels < scopeLevels; at, levels = r.nodes[at].parent, levels+1 {
-		if r.nodes[at].flags&fScope != 0 {
-			r.areaChanged(at)
-		}
-	}
+	r.areaChanged(r.scopeOf(id))
 }
 
 // scopeLevels is how far below what is compared together a topic may lie.
@@ -124,16 +120,46 @@ func (r *Reader) scopeAbove(topic string) uint32 {
 	return 0
 }
 
-// heardBelow returns when anything was last heard of what a topic is compared together with, in Unix seconds.
-func (r *Reader) heardBelow(id uint32) uint32 {
-	latest := uint32(0)
+// scopeOf returns the prefix of topics that are compared together in which a topic lies; 0 for none.
+func (r *Reader) scopeOf(id uint32) uint32 {
 	for at, levels := id, 0; at != 0 && levels < scopeLevels; at, levels = r.nodes[at].parent, levels+1 {
 		if r.nodes[at].flags&fScope != 0 {
-			r.graph.below(at, func(i uint32) { latest = max(latest, r.nodes[i].heard) })
-			break
+			return at
 		}
 	}
+	return 0
+}
+
+// heardBelow returns when anything was last heard of what a topic is compared together with, in Unix seconds. It is looked
+// for once, however many topics ask.
+func (r *Reader) heardBelow(id uint32) uint32 {
+	scope := r.scopeOf(id)
+	if scope == 0 {
+		return 0
+	}
+	latest, ok := r.scopes[scope]
+	if !ok {
+		r.graph.below(scope, func(i uint32) { latest = max(latest, r.nodes[i].heard) })
+		r.scopes[scope] = latest
+	}
 	return latest
+}
+
+// scopeHeard keeps what heardBelow found in line with a topic that was heard at other times than before.
+func (r *Reader) scopeHeard(id, was, now uint32) {
+	if len(r.scopes) == 0 || was == now {
+		return
+	}
+	for at, levels := id, 0; at != 0 && levels < scopeLevels; at, levels = r.nodes[at].parent, levels+1 {
+		latest, ok := r.scopes[at]
+		switch {
+		case !ok:
+		case now < was:
+			delete(r.scopes, at)
+		default:
+			r.scopes[at] = max(latest, now)
+		}
+	}
 }
 
 // announces reports whether a topic claims an identity.

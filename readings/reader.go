@@ -29,6 +29,7 @@ type Reader struct {
 	freeSays   []uint32
 	voices     []voice
 	freeVoices []uint32
+	scopes     map[uint32]uint32 // of what is compared together, when any of it was last heard, where it was asked for
 	firsts     map[uint32]uint32 // of topics that many configs name, the smallest of these, where it was asked for
 	rules      pool[rule]
 	origins    pool[origin]
@@ -73,7 +74,7 @@ func New(r Rules) (*Reader, error) {
 	out := &Reader{
 		convs: conventions(), rulesOf: compiled,
 		held: make([]held, 1), configs: make([]config, 1), refs: make([]ref, 1), says: make([]said, 1),
-		voices: make([]voice, 1), firsts: map[uint32]uint32{},
+		voices: make([]voice, 1), firsts: map[uint32]uint32{}, scopes: map[uint32]uint32{},
 		flagged: map[uint32]struct{}{}, shares: map[string]*share{}, sight: sight{configs: true},
 	}
 	out.graph.init(256)
@@ -122,6 +123,7 @@ func (r *Reader) Put(f Fact) {
 	}
 	was := r.nodes[id].heard
 	r.nodes[id].heard = last
+	r.scopeHeard(id, was, last)
 
 	before := h.value
 	if other {
@@ -182,6 +184,7 @@ func (r *Reader) Heard(topic []byte, at int64) {
 	}
 	was := r.nodes[id].heard
 	r.nodes[id].heard = max(was, seconds32(at))
+	r.scopeHeard(id, was, r.nodes[id].heard)
 	if spokeAgain(was, r.nodes[id].heard) {
 		r.named(id)
 		r.beside(id)
@@ -237,6 +240,7 @@ func (r *Reader) leave(id uint32) {
 	r.dropConfig(h)
 	r.silence(h)
 	r.unflag(id)
+	r.scopeHeard(id, r.nodes[id].heard+1, r.nodes[id].heard) // whatever it was
 	r.nodes[id].held = 0
 	r.nodes[id].heard = 0
 	r.nodes[id].flags &^= fSaidOff | fTouched
