@@ -66,7 +66,7 @@ func (d *doubts) due(limit int) (topics [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for topic, t := range d.topics {
-		if !t.asked.IsZero() && (t.heard.Before(t.asked) || !t.kept && now.Sub(t.asked) < unkeptPace) {
+		if !t.asked.IsZero() && (!t.heard.After(t.asked) || !t.kept && now.Sub(t.asked) < unkeptPace) {
 			continue
 		}
 		t.asked = now

@@ -35,6 +35,18 @@ func scenes() []scene {
 			return src, inventory.New(inventory.Options{})
 		}, nil},
 		{"house", func(t *testing.T) (*source, *inventory.Inventory) { return seenAll(watching()), house(t) }, []string{"down", "down", "right"}},
+		{"over 3.1.1", func(*testing.T) (*source, *inventory.Inventory) {
+			src, inv := watching(), inventory.New(inventory.Options{})
+			src.link.Protocol, src.cov.Seen = "3.1.1", 3
+			src.cov.Notes = []string{inventory.LimitedView}
+			inv.SetLimited(true)
+			inv.BeginScan()
+			for _, topic := range []string{"home/attic/state", "home/cellar/state", "status"} {
+				inv.Apply([]inventory.Publication{{Topic: []byte(topic), Payload: []byte("online"), ReceivedAt: at0.Add(-8 * time.Second).UnixMilli(), Retain: true}})
+			}
+			inv.Apply([]inventory.Publication{{Topic: []byte("status"), Payload: []byte("offline"), ReceivedAt: at0.Add(-3 * time.Second).UnixMilli(), Origin: inventory.Live}})
+			return src, inv
+		}, []string{"t"}},
 		{"refused", func(*testing.T) (*source, *inventory.Inventory) {
 			src := watching()
 			src.cov.Claim, src.cov.Rule, src.cov.Grants = inventory.Incomplete, "the broker refused the filter", []inventory.Grant{{Filter: "#", Code: 0x87}}

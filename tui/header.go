@@ -55,7 +55,7 @@ func (m *model) drawWhere() {
 	if m.link.Protocol != "" {
 		version := fact{text: "MQTT " + m.link.Protocol, rank: 1, wire: true}
 		if m.link.Limited() {
-			version.text, version.short, version.style, version.rank = version.text+" (limited)", version.text, p.pal.warn, 8
+			version.text, version.short, version.style, version.rank = version.text+" (limited)", m.link.Protocol+" limited", p.pal.warn, 8
 		}
 		all = append(all, version)
 	}
@@ -246,6 +246,9 @@ func (m *model) drawShortCounts() {
 	all := []fact{
 		{text: number(m.sum.Topics) + " retained", short: number(m.sum.Topics), style: p.pal.strong, rank: 5},
 		{text: number(m.sum.Never) + " never", style: p.pal.never, rank: 4},
+	}
+	if m.link.Limited() {
+		all[1] = fact{text: "expiry " + wordUnknown311, short: "3.1.1 limited", style: p.pal.warn, rank: 6}
 	}
 	all = append(all, m.ghostFacts()...)
 	since := m.since()
