@@ -118,11 +118,13 @@ func TestAReconnectRunsTheStepsAndRepeatsNothing(t *testing.T) {
 		captured(second)(p)
 	})
 	steps := 0
-	p := publisher(t, broker.PublisherConfig{Config: settings(address), Steps: []broker.Step{{Name: "birth", Run: func(ctx context.Context, p *broker.Publisher) error {
+	cfg := broker.PublisherConfig{Config: settings(address), Identity: "frozen", Steps: []broker.Step{{Name: "birth", Run: func(ctx context.Context, p *broker.Publisher) error {
 		steps++
 		_, err := p.Publish(ctx, broker.Message{Topic: "status", Payload: []byte("online"), QoS: 1, Retain: true})
 		return err
-	}}}})
+	}}}}
+	p := publisher(t, cfg)
+	cfg.Version, cfg.Identity, cfg.KeepAlive = nil, "other", time.Hour // too late
 	waitFor(t, func() bool { return p.Status().Settled })
 	if _, err := p.Publish(within(t), broker.Message{Topic: "state", Payload: []byte("1"), QoS: 1, Retain: true}); err != nil {
 		t.Fatal(err)
@@ -132,7 +134,11 @@ func TestAReconnectRunsTheStepsAndRepeatsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	var topics []string
-	for _, b := range <-second {
+	came := <-second
+	if want := bytes.Join([][]byte{text("MQTT"), {4, 2, 0, 60}, text("frozen")}, nil); !bytes.Equal(body(came[0]), want) {
+		t.Errorf("the second CONNECT is % x", came[0])
+	}
+	for _, b := range came {
 		if b[0]>>4 == typePublish {
 			topics = append(topics, string(body(b)[2:2+int(body(b)[1])]))
 		}
