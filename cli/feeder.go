@@ -144,7 +144,7 @@ func (f *feeder) take(u *inventory.Update) {
 	f.reader.Put(readings.Fact{
 		Topic: u.Topic, Payload: u.Payload, Size: u.Size, Cut: u.Flags.Has(inventory.FlagCut),
 		Interval: u.Interval, History: u.History,
-		ReceivedAt: u.ReceivedAt, LastLive: u.LastLive, FirstSeen: u.FirstSeen,
+		ReceivedAt: u.ReceivedAt, LastLive: u.LastLive, FirstSeen: u.FirstSeen, LiveCount: u.LiveCount,
 		Fell: u.Flags.Has(inventory.FlagFell), Gained: u.Gained,
 		StillServed: u.Flags.Has(inventory.FlagStillServed), EmptyReplay: u.Flags.Has(inventory.FlagEmptyReplay),
 	})

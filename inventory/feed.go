@@ -45,6 +45,7 @@ type Update struct {
 	ReceivedAt int64
 	LastLive   int64
 	FirstSeen  int64
+	LiveCount  uint32
 	Flags      Flags
 	Gained     bool // it had no interval and was overwritten with one; FlagFell is the opposite
 }
@@ -156,7 +157,7 @@ func (inv *Inventory) copyUpdate(rec *record, u *Updates) {
 	u.List = append(u.List, Update{
 		Topic: u.keep(inv.arena.at(rec.topic)), Payload: u.keep(payload), Fresh: rec.flags&flagFresh != 0,
 		Size: int(rec.size), Interval: rec.shownInterval(), History: rec.history,
-		ReceivedAt: rec.received, LastLive: rec.live, FirstSeen: rec.first, Flags: rec.flags & flagsPublic,
+		ReceivedAt: rec.received, LastLive: rec.live, FirstSeen: rec.first, LiveCount: rec.count, Flags: rec.flags & flagsPublic,
 		Gained: rec.flags&flagGained != 0,
 	})
 	rec.flags &^= flagFresh

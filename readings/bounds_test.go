@@ -23,14 +23,19 @@ func quickest(f func()) time.Duration {
 	return best
 }
 
-// growsInProportion runs f for n and for 4n and fails where the time grows as the square. A square makes 16 of it.
+// growsInProportion runs f for n and for 4n and fails where the time grows as the square, every time it is tried: others
+// use the machine too. A square makes 16 of it.
 func growsInProportion(t *testing.T, n int, prepare func(n int) func()) {
 	t.Helper()
-	small, large := quickest(prepare(n)), quickest(prepare(4*n))
-	t.Logf("%d: %v, %d: %v", n, small, 4*n, large)
-	if large > 10*small+20*time.Millisecond {
-		t.Errorf("four times as much took %v instead of %v", large, small)
+	var small, large time.Duration
+	for range 6 {
+		small, large = quickest(prepare(n)), quickest(prepare(4*n))
+		if large <= 10*small+20*time.Millisecond {
+			t.Logf("%d: %v, %d: %v", n, small, 4*n, large)
+			return
+		}
 	}
+	t.Errorf("%d took %v, four times as much %v", n, small, large)
 }
 
 func fact(topic, payload string) Fact {

@@ -13,7 +13,7 @@ const quiet = 3600
 const silence = 86400
 
 // grace is how many seconds an owner that was seen to go offline may take to come back.
-const grace = 600
+const grace = 3600
 
 // pending holds the marks. Numbers may be stale: what counts is the flag on the node.
 type pending struct {

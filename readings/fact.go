@@ -16,9 +16,10 @@ type Fact struct {
 	Interval expiry.Interval
 	History  expiry.History
 
-	ReceivedAt int64 // Unix milliseconds of the copy whose Interval this is
-	LastLive   int64 // Unix milliseconds of the last publication that was no replay; 0 = none seen
-	FirstSeen  int64 // Unix milliseconds
+	ReceivedAt int64  // Unix milliseconds of the copy whose Interval this is
+	LastLive   int64  // Unix milliseconds of the last publication that was no replay; 0 = none seen
+	FirstSeen  int64  // Unix milliseconds
+	LiveCount  uint32 // publications that were no replay since FirstSeen
 
 	Fell        bool // it carried an expiry and was overwritten without
 	Gained      bool // it had none and was overwritten with one
@@ -41,6 +42,8 @@ type held struct {
 	size     uint32
 	kept     uint32 // of size
 	lastLive uint32 // Unix seconds
+	first    uint32 // Unix seconds
+	lives    uint32 // publications seen live since then
 	wake     uint32 // Unix seconds of the earliest wake-up, 0 for none
 	digest   uint32 // of its reading, to tell whether it changed
 	flags    heldFlags

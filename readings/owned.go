@@ -51,26 +51,34 @@ func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
 }
 
 // judgeOffline decides whether what an offline owner has looks left behind: not when the owner was seen to go a moment
-// ago, and not when the topic was published since.
+// ago, nor before one that comes and goes would be due again, nor while the topic itself was published lately.
 func (r *Reader) judgeOffline(v *verdict, id uint32, h *held, now int64) {
-	went := int64(0)
-	if v.claim.live != 0 {
-		went = int64(r.nodes[v.claim.live].heard)
+	until := int64(0)
+	if live := v.claim.live; live != 0 && r.nodes[live].heard != 0 {
+		until = int64(r.nodes[live].heard) + r.heardAwake(live)
 	}
-	if until := (went + grace) * 1000; went != 0 && now < until {
-		v.wait(until)
+	if h.lastLive != 0 && v.claim.live != id {
+		until = max(until, int64(h.lastLive)+r.quietFor(h))
+	}
+	if now < until*1000 {
+		v.wait(until * 1000)
 		return
-	}
-	if last := int64(h.lastLive); last > went && v.claim.live != id {
-		if until := (last + r.quietFor(h)) * 1000; now < until {
-			v.wait(until)
-			return
-		}
 	}
 	if v.claim.several || v.view == nil && v.claim.area == 0 && v.claim.rule != ruleUser && v.claim.rule != ruleShape && r.mayHideConfigs() {
 		return // more configs name it than were asked, or could be read
 	}
 	v.leave(OwnerOffline)
+}
+
+// heardAwake returns how many seconds an owner that was seen to go may stay away: three of its turns where it was seen to
+// come and go, as a sensor does that sleeps.
+func (r *Reader) heardAwake(live uint32) int64 {
+	h := r.heldAt(live)
+	if h == nil || h.lives < 2 || h.lastLive <= h.first {
+		return grace
+	}
+	turn := 2 * int64(h.lastLive-h.first) / int64(h.lives)
+	return min(max(grace, 3*turn), silence)
 }
 
 // judgeStamp looks for a topic without expiry whose owner's liveness topic has one.

@@ -219,30 +219,59 @@ func TestAnOwnerThatGoesAndComesBackReadsAsBefore(t *testing.T) {
 	}
 }
 
-func TestAnOwnerSeenToGoHasTenMinutesToComeBack(t *testing.T) {
+func TestAnOwnerSeenToGoHasAnHourToComeBack(t *testing.T) {
 	rows := house(t)
 	r := load(t, rows, scanEnd)
 	drain(r, scanEnd)
 	went := scanEnd + 10*60*second
-	r.Put(Fact{Topic: []byte("esp-garden/status"), Payload: []byte("offline"), Size: 7, Interval: rows[0].fact(0).Interval, ReceivedAt: went, LastLive: went})
-	r.Put(Fact{Topic: []byte("esp-garden/status"), Payload: []byte("offline"), Size: 7, ReceivedAt: went, LastLive: went, Interval: never()})
+	r.Put(Fact{Topic: []byte("esp-garden/status"), Payload: []byte("offline"), Size: 7, Interval: rows[0].fact(0).Interval, ReceivedAt: went, LastLive: went, LiveCount: 1})
+	r.Put(Fact{Topic: []byte("esp-garden/status"), Payload: []byte("offline"), Size: 7, ReceivedAt: went, LastLive: went, Interval: never(), LiveCount: 1})
 	state := []byte("esp-garden/sensor/soil/state")
 	if g, _ := r.Reading(state, went+second); g.Left || g.Liveness.State != Offline || g.Phrase != "never expires, owner offline" {
 		t.Errorf("a second later: %+v", g)
 	}
 	drain(r, went+second)
-	if told := drain(r, went+599*second); told[string(state)] {
+	if told := drain(r, went+3599*second); told[string(state)] {
 		t.Error("told too early")
 	}
-	if told := drain(r, went+601*second); !told[string(state)] {
+	if told := drain(r, went+3601*second); !told[string(state)] {
 		t.Error("time passed and nobody was told")
 	}
-	if g, _ := r.Reading(state, went+601*second); !g.Left || g.Phrase != "left behind: owner offline" {
-		t.Errorf("ten minutes later: %+v", g)
+	if g, _ := r.Reading(state, went+3601*second); !g.Left || g.Phrase != "left behind: owner offline" {
+		t.Errorf("an hour later: %+v", g)
 	}
 	// Published since: somebody is there whatever the liveness topic says.
-	r.Put(Fact{Topic: state, Payload: []byte("32"), Size: 2, Interval: never(), ReceivedAt: went + 700*second, LastLive: went + 700*second})
-	if g, _ := r.Reading(state, went+701*second); g.Left {
+	r.Put(Fact{Topic: state, Payload: []byte("32"), Size: 2, Interval: never(), ReceivedAt: went + 3700*second, LastLive: went + 3700*second})
+	if g, _ := r.Reading(state, went+3701*second); g.Left {
 		t.Errorf("it was published after its owner went: %+v", g)
+	}
+}
+
+// TestAnOwnerThatSleepsIsNotLeftBehind is a sensor that wakes every two hours and says offline whenever it sleeps again.
+func TestAnOwnerThatSleepsIsNotLeftBehind(t *testing.T) {
+	const turn = 2 * hour
+	r := store(t, []string{espNode, "node/sensor/t/state=1", "node/sensor/name/state=x"})
+	live := func(topic, payload string, at int64, count uint32) {
+		f := fact(topic, payload)
+		f.ReceivedAt, f.LastLive, f.FirstSeen, f.LiveCount = at, at, scanEnd, count
+		r.Put(f)
+	}
+	at := scanEnd
+	for n := range uint32(6) {
+		live("node/status", "online", at, 2*n+1)
+		live("node/sensor/t/state", "1", at+second, n+1)
+		live("node/status", "offline", at+20*second, 2*n+2)
+		at += turn
+		if n == 0 {
+			continue // nothing is known of its turns yet
+		}
+		for _, topic := range []string{"node/status", "node/sensor/t/state", "node/sensor/name/state", "homeassistant/sensor/node/t/config"} {
+			if g, _ := r.Reading([]byte(topic), at-second); g.Left || g.Liveness.State != Offline {
+				t.Errorf("turn %d, about to wake: %s: %q", n, topic, g.Phrase)
+			}
+		}
+	}
+	if g, _ := r.Reading([]byte("node/sensor/name/state"), at+25*hour); !g.Left {
+		t.Errorf("it does not wake any more: %+v", g)
 	}
 }

@@ -74,6 +74,7 @@ func (w *world) vary(x row) Fact {
 	case 2:
 		f.Interval = expiry.NotKnown()
 	}
+	f.FirstSeen, f.LiveCount = w.since-hour, uint32(w.rng.IntN(6))
 	switch w.rng.IntN(8) {
 	case 0:
 		f.LastLive = w.now

@@ -103,7 +103,7 @@ func (r *Reader) Put(f Fact) {
 	other := came || sum != h.sum || clamp32(f.Size) != h.size || (flags^h.flags)&heldCut != 0
 	kind := came || (flags^h.flags)&(heldNever|heldFinite) != 0
 	last := seconds32(f.LastLive)
-	live := last != h.lastLive
+	live := last != h.lastLive || f.LiveCount != h.lives
 
 	if kind && !came {
 		r.share(id, h.flags, -1)
@@ -114,6 +114,7 @@ func (r *Reader) Put(f Fact) {
 	h.flags = h.flags&^factFlags | flags
 	h.sum, h.size, h.kept, h.received, h.lastLive = sum, clamp32(f.Size), clamp32(len(f.Payload)), f.ReceivedAt, last
 	h.window, h.gap = f.History.Window, f.History.Gap
+	h.first, h.lives = seconds32(f.FirstSeen), f.LiveCount
 	h.seconds, _ = f.Interval.Seconds()
 	if kind {
 		r.share(id, h.flags, 1)
