@@ -248,13 +248,19 @@ func (m *model) noWatch() string {
 	return m.noConnection()
 }
 
-// actHere returns the last act on the topic under the cursor.
+// actHere returns the last act on the topic under the cursor, on whatever screen that is.
 func (m *model) actHere() (*act, bool) {
-	r, ok := m.row()
-	if !ok {
-		return nil, false
+	switch m.scope() {
+	case inList, inDetail:
+		if r, ok := m.row(); ok {
+			return m.actOn(r.Prefix)
+		}
+	case inApproved, inLeft:
+		if topic, ok := m.clearable(); ok {
+			return m.actOn(topic)
+		}
 	}
-	return m.actOn(r.Prefix)
+	return nil, false
 }
 
 // actOn returns the last act on a topic.
@@ -341,8 +347,8 @@ func (m *model) finish() {
 	if a == nil || !a.started.Load() {
 		return
 	}
-	if !a.sending() {
-		a.cancel()
+	if !a.sending() || !m.leaving.IsZero() {
+		a.cancel() // nothing was sent, or it was waited for already
 	}
 	timer := time.NewTimer(actGrace)
 	defer timer.Stop()

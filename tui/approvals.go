@@ -25,8 +25,9 @@ type sheet struct {
 	entries []actions.Entry
 	index   map[string]int // into entries, by topic
 	guard   actions.Protection
-	wrong   string // why the file cannot be used; "" = it can
-	away    string // why it is not for the broker of this connection; "" = it is
+	wrong   string   // why the file cannot be used; "" = it can
+	faults  []string // all that is wrong with it
+	away    string   // why it is not for the broker of this connection; "" = it is
 	prints  map[string]imprint
 }
 
@@ -46,6 +47,7 @@ type manifestMsg struct {
 	entries []actions.Entry
 	guard   actions.Protection
 	wrong   string
+	faults  []string
 	away    string
 }
 
@@ -96,6 +98,11 @@ func readSheet(ctx context.Context, r Retiring) manifestMsg {
 		return msg
 	case err != nil:
 		msg.wrong = err.Error()
+		if bad, ok := errors.AsType[*actions.ManifestError](err); ok {
+			for _, p := range bad.Problems {
+				msg.faults = append(msg.faults, p.String())
+			}
+		}
 		return msg
 	}
 	msg.text, msg.entries = string(f.Text()), f.Entries()
@@ -130,7 +137,7 @@ func (m *model) tookManifest(msg manifestMsg) {
 	if s.read && msg.text == s.text && msg.wrong == s.wrong && msg.away == s.away {
 		return
 	}
-	s.read, s.text, s.entries, s.wrong, s.away = true, msg.text, msg.entries, msg.wrong, msg.away
+	s.read, s.text, s.entries, s.wrong, s.faults, s.away = true, msg.text, msg.entries, msg.wrong, msg.faults, msg.away
 	s.index = make(map[string]int, len(s.entries))
 	for i := range s.entries {
 		s.index[string(s.entries[i].Topic)] = i

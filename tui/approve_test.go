@@ -2,6 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -350,6 +353,98 @@ func (w *workshop) fill(t *testing.T, s *stage) {
 		}
 		if err := w.desk.Decide(t.Context(), lan, nil, e, actions.Protection{}, w.person); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestAManifestThatIsWrongIsNamedLineByLineAndLeftAsItIs(t *testing.T) {
+	s, shop := retireStage(t, 80, 24)
+	dir := t.TempDir()
+	text := "[broker]\nurl = \"mqtt://localhost:1883\"\nuser = \"operator\"\n\n[[topic]]\ntopic = \"a\"\nowned = \"x\"\n\n[[topic]]\ntopic = \"a\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "home.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := actions.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop.desk = actions.OpenDesk(store, "home.toml", func() time.Time { return at0 })
+	s.keys("3")
+	s.wants("The manifest cannot be used", "line 7", "line 9")
+	s.find(birthdayState)
+	s.keys("a")
+	s.wants("a is off: the manifest cannot be used")
+	if now, err := os.ReadFile(filepath.Join(dir, "home.toml")); err != nil || string(now) != text {
+		t.Errorf("the file is %q, %v", now, err)
+	}
+}
+
+// TestFormsAreASCIIWhereTheTerminalAsksForIt goes through every form and page on a terminal that has nothing else.
+func TestFormsAreASCIIWhereTheTerminalAsksForIt(t *testing.T) {
+	inv, k, shop := house(t), incidents(), newWorkshop(t)
+	shop.inv = inv
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
+		s := newStage(t, seenAll(watching()), inv, size[0], size[1], func(o *Options) {
+			o.Readings, o.Retiring, o.Environ = k, shop, []string{"TERM=linux", "NO_COLOR=1"}
+		})
+		ascii := func() {
+			t.Helper()
+			for _, r := range s.frame() {
+				if r > 0x7e {
+					t.Fatalf("%U is not ASCII:\n%s", r, s.frame())
+				}
+			}
+		}
+		s.find("caldates2mqtt/birthday/availability")
+		for _, k := range []string{"a", "down", "down", "end", "pgdown", "pgup", "down", "down", "enter", "down", "esc", "esc", "3", "enter", "esc", "4", "1", "x", "u"} {
+			s.keys(k)
+			ascii()
+		}
+		s.keys("esc", "esc", "esc")
+		s.find(birthdayState)
+		if _, approved := shop.entry(t, birthdayState); !approved {
+			s.approveWith("unit is disabled")
+		}
+		for _, k := range []string{"x", "pgdown", "down", "down", "s", "t", "a", "t", "e", "enter", "enter", "esc", "4", "enter", "pgdown", "esc", "r", "esc", "u", "pgdown", "down", "enter", "1"} {
+			s.keys(k)
+			ascii()
+		}
+		if len(shop.restores) == 0 || shop.sent == 0 {
+			t.Errorf("at %v nothing was cleared and put back", size)
+		}
+		shop.restores, shop.sent = nil, 0
+	}
+}
+
+// TestAnyKeysInAnyOrderSendNothingWithoutTheWord presses what a person, a cat or a bad line might.
+func TestAnyKeysInAnyOrderSendNothingWithoutTheWord(t *testing.T) {
+	names := []string{"a", "x", "u", "w", "r", "v", "1", "2", "3", "4", "5", "enter", "enter", "enter", "esc", "up", "down", "down", "left", "right", "tab", "space", "pgup",
+		"pgdown", "home", "end", "backspace", "A", "B", "C", "D", "F", "H", "[", "~", "O", "t", "s", "d", "y", "p", "?", "c", "/", "j", "k", "*", "-"}
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		s, shop := clearStage(t, 80, 24, seed%2 == 0)
+		e, _ := shop.entry(t, birthdayState)
+		word, err := actions.ConfirmationFor(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 400 {
+			k := names[r.IntN(len(names))]
+			if f, ok := s.m.form.(*clearForm); ok && k == "enter" && word.Accepts(f.word.String()) {
+				continue
+			}
+			if r.IntN(12) == 0 {
+				s.w, s.h = 20+r.IntN(120), 4+r.IntN(40)
+				s.send(tea.WindowSizeMsg{Width: s.w, Height: s.h})
+			}
+			if r.IntN(20) == 0 {
+				s.inv.Apply([]inventory.Publication{live(birthdayState, fmt.Sprint(r.IntN(3)), expiry.None(), 0)})
+				s.tick(time.Second)
+			}
+			s.keys(k)
+		}
+		if len(shop.requests) != 0 || len(shop.restores) != 0 {
+			t.Fatalf("seed %d: %d clears, %d restores", seed, len(shop.requests), len(shop.restores))
 		}
 	}
 }

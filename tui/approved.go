@@ -169,7 +169,13 @@ func (m *model) approvedWords() []pageLine {
 	case !s.read:
 		text = []string{"Reading the manifest."}
 	case s.wrong != "":
-		text = []string{"The manifest cannot be used, so that nothing is approved: " + s.wrong, "It is in " + m.o.Retiring.Terms().Manifest + "; what is written here is never lost."}
+		text = []string{"The manifest cannot be used, so that nothing is approved. It is in " + m.o.Retiring.Terms().Manifest + " and is left as it is:"}
+		if len(s.faults) == 0 {
+			text = append(text, "- "+PrintableText([]byte(s.wrong)))
+		}
+		for _, fault := range s.faults {
+			text = append(text, "- "+fault)
+		}
 	case len(s.entries) == 0:
 		text = []string{"Nothing is approved. What the manifest does not list is on hold.",
 			"a on a topic says whose it is, who could write it, and what shall become of it; that is saved to " + m.o.Retiring.Terms().Manifest + ". x clears one that was approved."}

@@ -27,6 +27,9 @@ type clearForm struct {
 	expect  string // when a return must be expected
 	within  time.Duration
 
+	earlier string // what came of a clear of the same topic before
+	again   tone
+
 	no, word, send, watch *place
 	watches               []time.Duration // what watch chooses from
 }
@@ -90,6 +93,7 @@ func (m *model) askClear() tea.Cmd {
 			f.within, f.expect = actions.Forecast(s.History)
 		}
 	}
+	f.earlier, f.again = m.clearedBefore(f.entry.Topic)
 	f.no = buttonAt("no: nothing is sent")
 	f.word = &place{label: "type it", hint: "here"}
 	f.send = buttonAt("send the empty message")
@@ -117,6 +121,23 @@ func (f *clearForm) layWatches(m *model) {
 	if m.o.Retiring.Terms().Window <= 0 {
 		f.watch.chosen = len(f.watches) - 1
 	}
+}
+
+// clearedBefore says what came of the last clear of a topic that was sent; "" = there was none.
+func (m *model) clearedBefore(topic []byte) (string, tone) {
+	for i := range m.record.ops {
+		s := &m.record.ops[i]
+		if !bytes.Equal(s.Topic, topic) || !s.Open && !s.Verdict.Sent() || s.SentNothing {
+			continue
+		}
+		words, t := summaryWords(s)
+		text := "cleared " + instant(s.Begun, m.now) + " already: " + words
+		if !s.Restored && s.Verdict == actions.CameBack {
+			text += ". Somebody still writes it; to clear it again and again retires nothing"
+		}
+		return text, t
+	}
+	return "", calm
 }
 
 func (f *clearForm) base() *places { return &f.places }
@@ -244,6 +265,9 @@ func (f *clearForm) write(m *model, w *writer) {
 			label = "provisional"
 		}
 		w.item(label, f.labels, w.p.pal.warn, why)
+	}
+	if f.earlier != "" {
+		w.item("before", f.labels, w.p.pal.of(f.again), f.earlier)
 	}
 	w.blank()
 	f.places.write(w, f.watch)

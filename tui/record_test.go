@@ -248,3 +248,12 @@ func TestAnOperationInFullHoldsNothingThatATerminalWouldActOn(t *testing.T) {
 		t.Error("an escape sequence is on the screen")
 	}
 }
+
+func TestATopicThatCameBackBeforeIsNotClearedAgainWithoutAWord(t *testing.T) {
+	s, shop := clearStage(t, 80, 60, false)
+	shop.verdict = actions.CameBack
+	s.keys("x")
+	s.typeWord("state")
+	s.keys("enter", "x")
+	s.wantsProse("already: came back. Somebody still writes it; to clear it again and again retires nothing")
+}
