@@ -321,3 +321,12 @@ func FuzzPacket(f *testing.F) {
 		}
 	})
 }
+
+func TestControlsFromAfarAreThoseWithTheNearestName(t *testing.T) {
+	near := []Candidate{{Topic: []byte("test")}, {Topic: []byte("a")}, {Topic: []byte("cal/holidays/state"), Interval: expiry.Seconds(86400), ReceivedAt: 1},
+		{Topic: []byte("cal/busy/state"), LastLive: 1}, {Topic: []byte("cal/status"), Interval: expiry.Seconds(86400), ReceivedAt: 1}}
+	got := SelectControls([]byte("cal/birthday/state"), near, 1000, 0)
+	if fmt.Sprintf("%s", got) != "[cal/status cal/holidays/state a]" {
+		t.Errorf("chosen were %s", got)
+	}
+}

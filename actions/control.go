@@ -112,7 +112,12 @@ func SelectControls(topic []byte, near []Candidate, now int64, most int) [][]byt
 	}
 	order := func(k kinship) {
 		slices.SortStableFunc(groups[k], func(a, b Candidate) int {
-			return cmp.Or(cmp.Compare(a.rank(now), b.rank(now)), cmp.Compare(shared(topic, b.Topic), shared(topic, a.Topic)), cmp.Compare(len(a.Topic), len(b.Topic)), bytes.Compare(a.Topic, b.Topic))
+			var near int
+			if k == distant {
+				// Of what is no neighbour the quiet ones that share most of the name say most.
+				near = cmp.Or(cmp.Compare(a.rank(now)/2, b.rank(now)/2), cmp.Compare(shared(topic, b.Topic), shared(topic, a.Topic)))
+			}
+			return cmp.Or(near, cmp.Compare(a.rank(now), b.rank(now)), cmp.Compare(len(a.Topic), len(b.Topic)), bytes.Compare(a.Topic, b.Topic))
 		})
 	}
 	order(child)

@@ -19,7 +19,7 @@ for _ in $(seq 50); do (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
 shoot() {
   local name=$1 cols=$2 rows=$3; shift 3
   tmux -L "$sock" -f /dev/null new-session -d -s "$name" -x "$cols" -y "$rows" \
-    "env -u NO_COLOR TERM=screen-256color LANG=C.UTF-8 $tmp/retainscope --broker mqtt://127.0.0.1:$port"
+    "env -u NO_COLOR HOME=$tmp TERM=screen-256color LANG=C.UTF-8 $tmp/retainscope --broker mqtt://127.0.0.1:$port"
   tmux -L "$sock" set -g status off
   for _ in $(seq 100); do tmux -L "$sock" capture-pane -t "$name" -p | grep -q 'verified\|no sign of loss' && break; sleep 0.2; done
   for k in "$@"; do tmux -L "$sock" send-keys -t "$name" "$k"; sleep 0.3; done
@@ -32,3 +32,7 @@ shoot() {
 
 shoot topics 120 34 ${SHOT_KEYS:-Down Down Right Down Right Down}
 shoot left 120 34 2
+# Approve one topic with a writer that is stopped, then open its clear and type the word; it is not sent.
+shoot clear 120 34 / caldates2mqtt/birthday/state Enter t Home \
+  a Right Down Down Down Down Enter Right Down Down Down "unit is disabled" Down Down Right Down Down Enter Down Down Enter \
+  x Down Down state Home

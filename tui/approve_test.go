@@ -24,7 +24,7 @@ func retireStage(t *testing.T, w, h int) (*stage, *workshop) {
 	t.Helper()
 	inv, k, shop := house(t), incidents(), newWorkshop(t)
 	shop.inv = inv
-	s := newStage(t, seenAll(watching()), inv, w, h, func(o *Options) { o.Readings, o.Retiring = k, shop })
+	s := newStage(t, seenAll(watching()), inv, w, h, func(o *Options) { o.Readings, o.Retiring, o.ExportDir = k, shop, t.TempDir() })
 	return s, shop
 }
 
@@ -385,7 +385,7 @@ func TestFormsAreASCIIWhereTheTerminalAsksForIt(t *testing.T) {
 	shop.inv = inv
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {40, 10}} {
 		s := newStage(t, seenAll(watching()), inv, size[0], size[1], func(o *Options) {
-			o.Readings, o.Retiring, o.Environ = k, shop, []string{"TERM=linux", "NO_COLOR=1"}
+			o.Readings, o.Retiring, o.ExportDir, o.Environ = k, shop, t.TempDir(), []string{"TERM=linux", "NO_COLOR=1"}
 		})
 		ascii := func() {
 			t.Helper()
