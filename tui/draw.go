@@ -90,7 +90,7 @@ func (m *model) drawTopics() {
 	c := columnsFor(width, least, !m.list.spec.Tree && m.list.spec.Sort == inventory.BySize, m.link.Limited())
 	var empty []pageLine
 	if len(m.list.shown.rows) == 0 {
-		empty = prose(p, m.emptyWords(), l.list-2, 1)
+		empty = prose(p, m.emptyWords(), l.list-2)
 	}
 	if l.wide {
 		m.detail.build(m, l.pane)

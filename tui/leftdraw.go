@@ -51,7 +51,7 @@ func (m *model) leftWords() []pageLine {
 	case l.prefixes:
 		text = []string{"No topic is retained."}
 	}
-	return prose(&m.pen, text, m.lay.w-2, 1)
+	return prose(&m.pen, text, m.lay.w-2)
 }
 
 func (m *model) drawLeftTitle() {

@@ -95,11 +95,10 @@ func (w *writer) item(label string, labelWidth int, style, s string) {
 	}
 }
 
-// prose is text as page lines, indented, with an empty line between paragraphs; what begins with a dash is an item of a
+// prose is text as page lines, with an empty line between paragraphs; what begins with a dash is an item of a
 // list.
-func prose(p *pen, sentences []string, width, indent int) []pageLine {
+func prose(p *pen, sentences []string, width int) []pageLine {
 	w := newWriter(p, width)
-	w.left = indent
 	for i, s := range sentences {
 		if rest, ok := strings.CutPrefix(s, "- "); ok {
 			w.item("-", 2, "", rest)

@@ -74,7 +74,7 @@ func (m *model) recordWords() []pageLine {
 	case r.err != "":
 		text = []string{"The record could not be read. " + r.err}
 	}
-	return prose(&m.pen, text, m.lay.w-2, 1)
+	return prose(&m.pen, text, m.lay.w-2)
 }
 
 // recordColumns are the widths of the columns: when, verdict, topic, owner.
