@@ -47,6 +47,8 @@ func child(ctx context.Context, kind string, args []string) error {
 		return childSoak(ctx, addr, limit-time.Second)
 	case "retainscope":
 		return childProgram(ctx, addr, want)
+	case "complete":
+		return childComplete(ctx, addr, want)
 	case "ingest":
 		return childIngest(ctx, addr, want)
 	case "raw":
@@ -92,6 +94,30 @@ func childProgram(ctx context.Context, addr string, want int) error {
 	end := time.Now()
 	_, cov := w.Status()
 	return account(time.Now().Add(cov.StartedAt.Sub(end)), int(inv.Counts().Topics), note)
+}
+
+// childComplete watches as the program does until the scan has ended, whatever it takes, and tells what is here then and
+// what the program claims of it. Its time is that of the whole scan.
+func childComplete(ctx context.Context, addr string, want int) error {
+	inv := inventory.New(inventory.Options{})
+	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Slices: true, Once: true}, inv)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-w.Scanned():
+	case <-ctx.Done():
+	}
+	_, cov := w.Status()
+	how := "at once"
+	switch _, again, _ := strings.Cut(cov.Rule, "and then "); {
+	case cov.Slices > 0:
+		how = fmt.Sprintf("with %d slices", cov.Slices)
+	case cov.Claim == inventory.Verified && strings.Contains(again, "which brought"):
+		how = "with the whole asked for again"
+	}
+	took := cov.EndedAt.Sub(cov.StartedAt)
+	return account(time.Now().Add(-took), int(inv.Counts().Topics), fmt.Sprintf("%s, %s", cov.Claim, how))
 }
 
 // childIngest holds the whole store with one bare connection and the inventory, its indexes not sized beforehand.

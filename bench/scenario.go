@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -89,7 +90,7 @@ func runInventory(ctx context.Context, o options) error {
 	return nil
 }
 
-// runComplete counts what arrives of a store under mosquitto's default limits.
+// runComplete counts what arrives of a store under mosquitto's default limits, and how often what lacks is told.
 func runComplete(ctx context.Context, o options) error {
 	fmt.Fprintln(os.Stdout, machine())
 	for _, n := range o.sizes {
@@ -102,13 +103,25 @@ func runComplete(ctx context.Context, o options) error {
 			if err := fill(m.addr, o.layout, n, o.payload); err != nil {
 				return err
 			}
+			whole, atOnce, told := 0, 0, 0
 			for round := range o.rounds {
-				s, err := start(ctx, "retainscope", m, n, 30*time.Second)
+				s, err := start(ctx, "complete", m, n, 10*time.Minute)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(os.Stdout, "%s %d x %d B, round %d: %d of %d in %.2f s (%s)\n", o.layout, n, o.payload, round+1, s.got, n, s.wall.Seconds(), s.note)
+				note := strings.ReplaceAll(s.note, "_", " ")
+				fmt.Fprintf(os.Stdout, "%s %d x %d B, round %d: %d of %d after %.1f s (%s)\n", o.layout, n, o.payload, round+1, s.got, n, s.wall.Seconds(), note)
+				switch {
+				case s.got == n && strings.Contains(note, "at once"):
+					atOnce++
+					fallthrough
+				case s.got == n:
+					whole++
+				case strings.HasPrefix(note, "incomplete") || strings.HasPrefix(note, "unverified"):
+					told++
+				}
 			}
+			fmt.Fprintf(os.Stdout, "%s %d: whole in %d of %d, %d of them at once; told otherwise in %d of %d\n", o.layout, n, whole, o.rounds, atOnce, told, o.rounds-whole)
 			return nil
 		}()
 		if err != nil {

@@ -31,6 +31,7 @@ type scriptBroker struct {
 	before      func(i int) []byte        // what is sent before copy i of a SUBSCRIBE, if anything
 	pause       func(i int) time.Duration // before copy i
 	queueLimit  int                       // copies of one SUBSCRIBE beyond it are dropped and counted; 0 has no limit
+	limitFor    int                       // so many times # is asked for before queueLimit holds no longer; 0 for always
 	version     string                    // told under $SYS
 	hide        func(topic string) bool   // topics that the login may not read
 	connack     [][]byte                  // properties of the CONNACK
@@ -267,6 +268,11 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 		options, ok := c.subs[filter]
 		if !ok || options>>4&3 == 2 {
 			continue
+		}
+		if filter == "#" && b.limitFor > 0 {
+			if b.limitFor--; b.limitFor == 0 {
+				defer func() { b.queueLimit = 0 }()
+			}
 		}
 		s := parseSlice(filter)
 		for _, topic := range b.order {

@@ -162,6 +162,24 @@ func TestWhatAQueueDropsIsBroughtBySlices(t *testing.T) {
 	})
 }
 
+func TestWhatAStallLostIsAskedForAsAWholeBeforeItIsDivided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(2500)
+		b.queueLimit = 100 // as where the reader stood still from the first moment: no name of the rest is known
+		b.limitFor = 1
+		b.losePings = 1
+		b.tickEvery(10 * time.Second)
+		cov, inv := once(t, b, nil)
+		if n := inv.Counts().Topics; n != 2500 || cov.Claim != inventory.Verified || cov.Slices != 0 {
+			t.Errorf("%d of 2500 topics after %d slices, %s: %s %v", n, cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
+		}
+		if !strings.Contains(cov.Rule, "a second time, which brought 2400 topics") {
+			t.Errorf("the rule does not say how: %s", cov.Rule)
+		}
+	})
+}
+
 func TestAFlatStoreThatWasDroppedIsToldAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

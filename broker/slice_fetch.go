@@ -94,12 +94,52 @@ func (s *slicer) learn(batch []part, got fetched) {
 	}
 }
 
+// wholePasses is how often the whole is asked for again before it is divided.
+const wholePasses = 3
+
+// wholeFirst asks again for everything, where the broker's count says how much is missing, as long as each pass brings
+// most of that. It reports whether all is here. What a stall of the reader or of its machine lost comes with the next
+// pass, for one walk of the broker through its topics; slices of the same store take many times as long, and where little
+// came at first they have no names to ask by.
+func (s *slicer) wholeFirst() bool {
+	for range wholePasses {
+		k, before := s.known(), s.w.held(s.ctx)
+		if k <= before || s.ctx.Err() != nil || s.res.ended != "" {
+			return false
+		}
+		if s.res.passes > 0 && !s.w.pause(s.ctx, standstill(k)/4) { // the broker's other clients come first
+			return false
+		}
+		got, ok := s.whole()
+		held := s.w.held(s.ctx)
+		if s.known() == held && ok && !got.unanswered {
+			return true
+		}
+		if held-before < (k-before)/2 {
+			return false
+		}
+	}
+	return false
+}
+
+// known returns the broker's count as it is now, -1 when there is none to compare with.
+func (s *slicer) known() int64 {
+	if !s.e.whole() {
+		return -1
+	}
+	return s.w.sys.read().known()
+}
+
 // wholeAgain asks once more for everything where slices could not help: the loss is a race between the broker and the
 // reader, and the next race may end otherwise. What came before is kept.
 func (s *slicer) wholeAgain() {
-	if !s.res.flat || s.res.ended != "" || s.enough() {
-		return
+	if s.res.flat && s.res.ended == "" && !s.enough() {
+		_, _ = s.whole()
 	}
+}
+
+// whole asks for everything once more, on a connection of its own.
+func (s *slicer) whole() (fetched, bool) {
 	if s.snap != nil {
 		s.reopen()
 	}
@@ -109,10 +149,14 @@ func (s *slicer) wholeAgain() {
 			all = append(all, part{slice: parseSlice(g.Filter)})
 		}
 	}
-	s.w.progress(0, -1, "asking for the whole once more: slices cannot divide it")
-	s.res.again = true
+	s.w.progress(s.held(), s.known(), "asking for the whole once more")
+	s.res.passes++
+	quiet, scale := s.quiet, s.scale
 	s.quiet = s.w.cfg.Quiet
-	if _, err := s.fetch(all); err != nil && s.ctx.Err() == nil {
+	got, err := s.fetch(all)
+	s.quiet, s.scale = quiet, scale
+	if err != nil && s.ctx.Err() == nil {
 		s.res.ended = lossText(err)
 	}
+	return got, err == nil
 }

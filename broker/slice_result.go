@@ -17,17 +17,21 @@ type sliceResult struct {
 	dear           bool  // a way to divide was left out because of what it costs the broker
 	skipped        int   // names that no topic filter can carry
 	flat           bool  // the names that are left do not repeat, so that they say nothing about the missing ones
-	again          bool  // the whole was asked for once more
+	passes         int   // how often the whole was asked for once more
 	ended          string
 }
 
 // what names what was asked for after the whole.
 func (r *sliceResult) what() string {
+	again := "a second time"
+	if r.passes > 1 {
+		again = fmt.Sprintf("%d times more", r.passes)
+	}
 	switch {
 	case r.asked == 0:
-		return "a second time"
-	case r.again:
-		return fmt.Sprintf("%d slices and a second time", r.asked)
+		return again
+	case r.passes > 0:
+		return fmt.Sprintf("%d slices and %s", r.asked, again)
 	default:
 		return fmt.Sprintf("%d slices", r.asked)
 	}

@@ -60,10 +60,12 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 	}
 	w.setCoverage(func(c *inventory.Coverage) {
 		*c = withClaim(e.coverage(), *c)
-		c.Rule = "The whole did not come whole; narrower filters are asked for one after another."
+		c.Rule = "The whole did not come whole; it is asked for again, and then narrower filters one after another."
 	})
-	s.run()
-	s.wholeAgain()
+	if !s.wholeFirst() {
+		s.run()
+		s.wholeAgain()
+	}
 	if s.snap != nil {
 		shut(s.snap.conn)
 	}
