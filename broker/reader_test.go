@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -69,7 +68,7 @@ func TestABurstOfARealBrokerTakesFewReadsPerMessage(t *testing.T) {
 }
 
 func TestTheNapFollowsTheStream(t *testing.T) {
-	s := newSocket(nil)
+	s := &socket{}
 	read := func(size int) { s.size = size; s.reads.Add(1) }
 	p := pace{limit: longNap}
 	for i, c := range []struct {
@@ -105,21 +104,5 @@ func TestTheNapFollowsTheStream(t *testing.T) {
 		if got := snapshot.after(s, chunkSize, 0); got != shortNap {
 			t.Errorf("a snapshot naps %s", got)
 		}
-	}
-}
-
-func TestQuickAcknowledgeIsAskedForOnTCP(t *testing.T) {
-	address := serve(t, func(nc net.Conn) { _, _ = nc.Write([]byte("x")) })
-	nc, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = nc.Close() }()
-	s := newSocket(nc)
-	if n, err := s.Read(make([]byte, 1)); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	if n := testing.AllocsPerRun(10, s.quick); n != 0 {
-		t.Errorf("%v allocations for one request", n)
 	}
 }

@@ -142,6 +142,8 @@ func (w *Watcher) scanOncePass(ctx context.Context, e *evidence, snap *snapshot,
 		}
 	}
 	s := snap.conn.Stats()
+	w.cfg.Logger.Debug("the burst has ended", "copies", snap.copies.Load(), "bytes", s.WireBytes, "reads", s.ReadCalls, "stalls", s.Stalled,
+		"stalled", s.StalledFor, "fenced", e.fenced, "pings", e.pings)
 	e.copies, e.wire, e.allWire = snap.copies.Load(), s.WireBytes, s.WireBytes
 	e.stalls, e.stalled, e.discards = s.Stalled, s.StalledFor, s.Discarded
 	e.held = w.held(ctx)

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// socket counts what comes from a connection and what goes, and asks Linux for quick acknowledgements after each read: many brokers
-// leave Nagle's algorithm on, and then wait for ours.
+// socket counts what comes from a connection and what goes, and reads it in the way that suits the system best.
 type socket struct {
 	net.Conn
-	base  time.Time // heard counts from here, so that a step of the wall clock means nothing
-	quick func()
+	base time.Time // heard counts from here, so that a step of the wall clock means nothing
+	read func([]byte) (int, error)
 
 	bytes, reads atomic.Int64
 	wrote        atomic.Int64 // bytes taken by the connection below
@@ -25,17 +24,16 @@ type socket struct {
 }
 
 func newSocket(nc net.Conn) *socket {
-	return &socket{Conn: nc, base: time.Now(), quick: quickAcknowledge(nc)}
+	return &socket{Conn: nc, base: time.Now(), read: readTCP(nc)}
 }
 
 func (s *socket) Read(p []byte) (int, error) {
-	n, err := s.Conn.Read(p)
+	n, err := s.read(p)
 	if n > 0 {
 		s.size = n
 		s.heard.Store(int64(time.Since(s.base)))
 		s.bytes.Add(int64(n))
 		s.reads.Add(1)
-		s.quick()
 	}
 	return n, err
 }
