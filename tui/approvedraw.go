@@ -35,7 +35,11 @@ func (f *approveForm) write(m *model, w *writer) {
 	f.places.write(w, f.disposition)
 	f.places.write(w, f.owner)
 	if f.guess.Rule != "" {
-		w.item("", f.labels, w.p.pal.dim, "a guess: "+f.guess.Rule)
+		what := "a guess: "
+		if f.guess.Owner == "" {
+			what = "no guess: "
+		}
+		w.item("", f.labels, w.p.pal.dim, what+f.guess.Rule)
 	}
 	f.places.write(w, f.purpose)
 	f.places.write(w, f.reason)

@@ -60,7 +60,7 @@ func (m *model) writeHelp(w *writer) {
 		{"EXPIRY", "never: no interval came with the copy. A countdown with a bar against the largest value seen. due: it reached zero here and the broker was not asked again yet. stopped: nobody watches. Brokers remove a copy up to one second early or two seconds late."},
 		{"SEEN LIVE", "the last publication that was not a replay. A replay is never activity. \"not in 2h\" means in 2h of watching, by this screen or by the journal."},
 		{"SIZE", "true length; \"cut\" or * when not all bytes are kept."},
-		{"READING", "whose the topic is and whether the owner says that it lives, else what expiry tells. \"left behind\" names evidence, never a proof; a retained \"online\" proves only that nobody published \"offline\". A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed."},
+		{"READING", "whose the topic is and whether the owner says that it lives, else what expiry tells. \"left behind\" names evidence, never a proof; a retained \"online\" proves only that nobody published \"offline\". A missed refresh is claimed only after two live refreshes. Nothing here says that a topic may be removed: that is what a person approves with a, and then it says so, and how a clear of it goes."},
 		{"!", "worth a look: still served after its end, fell to never, an empty replay, a payload that looks empty, a name that is easily misread, a copy older than live traffic, left behind, or a hazard: a message that does something by itself. is:marked lists them."},
 	} {
 		w.item(f[0], label, "", f[1])
