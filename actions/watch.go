@@ -65,6 +65,7 @@ type watcher struct {
 	*Clearer
 	op    Operation
 	later Later
+	stays string                  // says that the topic holds a value though nothing tells that it ever went; empty otherwise
 	live  []inventory.Publication // of the topic and the controls
 }
 
@@ -101,7 +102,7 @@ func (w *watcher) watch(ctx context.Context, until time.Time) {
 			continue // an empty message is an echo of a clear, ours or another's, and triggers nothing
 		}
 		if p.Retain {
-			w.back(p)
+			w.there(p, time.UnixMilli(p.ReceivedAt).UTC())
 			return
 		}
 		// Without RETAIN it is not stored, or the broker does not tell: one look decides, and not for every message.
@@ -134,12 +135,39 @@ func (w *watcher) controls() []Copy {
 	return w.op.Baseline.Controls
 }
 
-// back notes a value that came back.
-func (w *watcher) back(p inventory.Publication) {
-	c := copyOf(p, w.Stamps, -1)
-	w.later.Found, w.later.Now = Present, &c
-	seen := time.UnixMilli(p.ReceivedAt).UTC()
-	w.later.Return = &Return{At: seen, AfterMS: max(0, seen.Sub(w.since()).Milliseconds()), Same: SameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
+// there notes a value that the topic holds: one that came back, seen at the given instant or found by a look when that
+// is zero, or one that never went.
+func (w *watcher) there(p inventory.Publication, seen time.Time) {
+	c, same := copyOf(p, w.Stamps, -1), SameValue(w.approved(), p, w.Stamps)
+	w.later.Found, w.later.Now, w.stays = Present, &c, ""
+	if _, ours := w.op.restored(); ours {
+		return // what we put back ourselves did not come back
+	}
+	if !w.op.went() {
+		w.stays = "is still there, as approved"
+		if !same {
+			w.stays = "is there with another value than the one approved"
+		}
+		return
+	}
+	w.later.Return = &Return{At: seen, Same: same, Fingerprint: c.Fingerprint}
+	if seen.IsZero() {
+		seen = w.Now()
+	}
+	w.later.Return.AfterMS = max(0, seen.Sub(w.since()).Milliseconds())
+}
+
+// went reports whether anything tells that the topic was empty after the clear: a look that did not observe it, or an
+// acknowledgement that no look contradicted. Only what went can come back.
+func (op Operation) went() bool {
+	o := op.Outcome
+	switch {
+	case o == nil || o.Found == Present && o.Return == nil:
+		return false
+	case o.Found == NotObserved || o.Found == EmptyCopy:
+		return true
+	}
+	return o.Verdict.Accepted()
 }
 
 func (w *watcher) approved() string {
@@ -185,16 +213,11 @@ func (w *watcher) lookAgain(ctx context.Context, role string) {
 	case len(p.Payload) == 0:
 		w.later.Found = EmptyCopy
 	default:
-		c := copyOf(p, w.Stamps, -1)
-		w.later.Found, w.later.Now = Present, &c
-		// What we put back ourselves did not come back.
-		if _, ours := w.op.restored(); !ours && w.op.Verdict().Accepted() {
-			w.later.Return = &Return{AfterMS: max(0, look.To.Sub(w.since()).Milliseconds()), Same: SameValue(w.approved(), p, w.Stamps), Fingerprint: c.Fingerprint}
-			if first, ok := w.firstLive(); ok {
-				w.later.Return.At = time.UnixMilli(first.ReceivedAt).UTC()
-				w.later.Return.AfterMS = max(0, w.later.Return.At.Sub(w.since()).Milliseconds())
-			}
+		var seen time.Time
+		if first, ok := w.firstLive(); ok {
+			seen = time.UnixMilli(first.ReceivedAt).UTC()
 		}
+		w.there(p, seen)
 	}
 }
 
@@ -211,7 +234,7 @@ func (w *watcher) firstLive() (inventory.Publication, bool) {
 func (w *watcher) record(ctx context.Context, kind LineKind) (Later, error) {
 	const patience = 5 * time.Second
 	w.later.Until = w.Now().UTC()
-	w.later.Sentence = w.later.sentence(w.op.Topic)
+	w.later.Sentence = w.later.sentence(w.op.Topic, w.stays)
 	later := w.later
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -221,7 +244,8 @@ func (w *watcher) record(ctx context.Context, kind LineKind) (Later, error) {
 	return later, err
 }
 
-func (l Later) sentence(topic []byte) string {
+// sentence says what was seen; stays is what it says of a value that never went, empty when there is none.
+func (l Later) sentence(topic []byte, stays string) string {
 	name := Quote(topic)
 	s := ""
 	if l.Note != "" {
@@ -233,6 +257,8 @@ func (l Later) sentence(topic []byte) string {
 		s += l.Return.text(name)
 	case l.Found == NotObserved:
 		s += fmt.Sprintf("%s was not observed %s", name, span)
+	case l.Found == Present && stays != "":
+		s += fmt.Sprintf("%s %s, at %s", name, stays, at(l.Until))
 	case l.Found == Present:
 		s += fmt.Sprintf("%s is served to a new subscription at %s", name, at(l.Until))
 	case l.Found == EmptyCopy:

@@ -107,6 +107,54 @@ func TestWatchShowsWhatCameBeforeItBegan(t *testing.T) {
 	}
 }
 
+// A tombstone that never arrived leaves the value where it was: its replay is no return and tells of no writer.
+func TestWatchTookAValueThatNeverWentForOneThatCameBack(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		set   func(*bench)
+		want  Verdict
+		says  string
+		again bool // it came back
+	}{
+		{"no acknowledgement comes and nothing arrived", func(b *bench) {
+			b.keep, b.send = true, func(r *Receipt) error { r.Answered = false; return errors.New("cut") }
+		}, NoAnswer, "is still there, as approved, at", false},
+		{"the broker acknowledges and keeps it", func(b *bench) { b.keep = true }, StillPresent, "is still there, as approved, at", false},
+		{"it is there and a neighbour is not", func(b *bench) {
+			b.keep, b.onSend = true, func() { delete(b.lab.store, parent) }
+		}, Collateral, "is still there, as approved, at", false},
+		{"no acknowledgement comes, it went and came back", func(b *bench) {
+			b.send = func(r *Receipt) error { r.Answered = false; return errors.New("cut") }
+		}, NoAnswer, "with the same value", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			c.set(b)
+			op := b.clear()
+			if op.Verdict() != c.want {
+				t.Fatal(op.Sentence())
+			}
+			if c.again {
+				b.pass(time.Second)
+				b.publish(retained(own, ownPayload))
+			}
+			watched, err := b.clearer.WatchReturn(t.Context(), op, b.clock().Add(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			looked, err := b.clearer.Recheck(t.Context(), op.ID, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range []Later{watched, looked} {
+				if l.Found != Present || (l.Return != nil) != c.again || !strings.Contains(l.Sentence, c.says) || strings.Contains(l.Sentence, "writes") != c.again {
+					t.Errorf("%+v: %s", l.Return, l.Sentence)
+				}
+			}
+		})
+	}
+}
+
 func TestWatchThatIsLeftIsWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
