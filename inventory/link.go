@@ -35,7 +35,7 @@ type Link struct {
 // What MQTT 3.1.1 cannot tell, in sentences for the person.
 const (
 	// LimitedView says what a list made over it lacks.
-	LimitedView = "MQTT 3.1.1 is limited: no expiry is on its wire, and a live message does not tell whether the broker kept it; the topic is asked for again a moment later."
+	LimitedView = "MQTT 3.1.1 is limited: no expiry is on its wire, and a live message does not tell whether the broker kept it; the topic is asked for again a moment later. Readings differ from those over MQTT 5: what an offline owner left is not called left behind, for it may expire by itself, and what looks left behind for another reason may expire as well."
 	// LimitedClears says why nothing is cleared over it.
 	LimitedClears = "Nothing is cleared with MQTT 3.1.1: a broker that refuses acknowledges all the same, and the refusal would be invisible."
 )

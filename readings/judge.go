@@ -68,6 +68,11 @@ func (r *Reader) judge(id uint32, now int64) verdict {
 	r.judgeName(&v, id, h)
 	r.judgeExpiry(&v, h, now)
 
+	// What an owner that went offline left is left behind only where it stays: where the wire tells no expiry it may go by
+	// itself.
+	if v.left == OwnerOffline && h.flags&(heldNever|heldFinite) == 0 {
+		v.left = NoFinding
+	}
 	// What expires by itself is not left behind, and a hazard is another matter.
 	if h.flags&heldFinite != 0 && h.flags&heldServed == 0 || v.hazard {
 		v.left = NoFinding

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"retainscope/expiry"
 )
 
 // renamed returns the rows with words replaced in topics and payloads.
@@ -273,5 +275,41 @@ func TestAnOwnerThatSleepsIsNotLeftBehind(t *testing.T) {
 	}
 	if g, _ := r.Reading([]byte("node/sensor/name/state"), at+25*hour); !g.Left {
 		t.Errorf("it does not wake any more: %+v", g)
+	}
+}
+
+// Over MQTT 3.1.1 no expiry is seen: what an offline owner left may go by itself, so nothing that needs to know is claimed.
+func TestWithoutExpiryOnTheWireAnOfflineOwnersTopicsWereCalledLeftBehind(t *testing.T) {
+	known := load(t, house(t), scanEnd)
+	hidden := house(t)
+	blind := newReader(t)
+	for i := range hidden {
+		f := hidden[i].fact(scanEnd)
+		f.Interval = expiry.NotKnown()
+		blind.Put(f)
+	}
+	blind.Watched(scanEnd, scanEnd)
+	claimed, offline := 0, 0
+	for i := range hidden {
+		topic := hidden[i].fact(scanEnd).Topic
+		with, _ := known.Reading(topic, scanEnd)
+		without, _ := blind.Reading(topic, scanEnd)
+		if without.Left && !with.Left {
+			t.Errorf("%s: %q without expiry, %q with it", topic, without.Phrase, with.Phrase)
+		}
+		if without.Left {
+			claimed++
+		}
+		for _, f := range without.Findings {
+			if f.Kind == OwnerOffline {
+				offline++
+				if without.Left || !strings.Contains(f.Reason, "cannot be told") {
+					t.Errorf("%s: left %v, %q", topic, without.Left, f.Reason)
+				}
+			}
+		}
+	}
+	if claimed == 0 || offline == 0 {
+		t.Errorf("%d left behind, %d with an offline owner", claimed, offline)
 	}
 }

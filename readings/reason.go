@@ -157,7 +157,11 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 	case NeverAvailable:
 		return "the config wants all of its availability topics and " + other + " is not retained: the entity stays unavailable"
 	case OwnerOffline:
-		return from("the owner is offline:") + r.holds(n.other) + "; it may come back"
+		text := from("the owner is offline:") + r.holds(n.other) + "; it may come back"
+		if h.flags&(heldNever|heldFinite) == 0 {
+			text += ", and whether this expires by itself cannot be told here"
+		}
+		return text
 	case DeviceOffline:
 		return from("the device is offline while its owner is not:") + r.holds(n.other)
 	case Unreferenced:
