@@ -34,7 +34,8 @@ type evidence struct {
 	stalls   int64 // how often our own read-ahead was full
 	stalled  time.Duration
 	discards int64
-	held     int64 // retained topics held now, names that begin with $ left out unless they were filtered for
+	counted  time.Time // when held was counted; zero = at the end of the scan
+	held     int64     // retained topics held now, names that begin with $ left out unless they were filtered for
 	before   sysValues
 	now      sysValues
 	ticked   bool          // now holds a tick of the broker that is younger than the last copy
@@ -254,7 +255,7 @@ func (e *evidence) emptyRule(rule string) string {
 func (e *evidence) coverage() inventory.Coverage {
 	c := inventory.Coverage{
 		Seen: e.held, Known: e.usable(), Dropped: -1, WireBytes: e.allWire, Discarded: e.discards, Slices: e.slices.asked,
-		Grants: append(append([]inventory.Grant(nil), e.grants...), e.extra...),
+		Grants: append(append([]inventory.Grant(nil), e.grants...), e.extra...), CountedAt: e.counted,
 	}
 	c.Claim, c.Rule = e.claim()
 	if c.Known < c.Seen {

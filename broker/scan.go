@@ -25,7 +25,7 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	started := w.now()
 	w.setLink(func(l *inventory.Link) { l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1 })
 	w.setCoverage(func(c *inventory.Coverage) {
-		c.Claim, c.Rule, c.StartedAt, c.EndedAt = inventory.Scanning, askText(w.last), started, time.Time{}
+		c.Claim, c.Rule, c.StartedAt, c.EndedAt, c.CountedAt = inventory.Scanning, askText(w.last), started, time.Time{}, time.Time{}
 		c.Gaps, c.Remedies = nil, nil
 	})
 	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
@@ -224,7 +224,7 @@ func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 	if n := snap.copies.Load() - before; n > 0 {
 		held := w.held(ctx)
 		w.setCoverage(func(c *inventory.Coverage) {
-			c.Seen = held
+			c.Seen, c.CountedAt = held, time.Now()
 			if c.Known < held {
 				c.Known, c.KnownFrom = -1, "" // the count is older than what came late: no total any more
 			}
@@ -239,7 +239,7 @@ func (w *Watcher) publish(e *evidence, started, ended time.Time) {
 	c.Notes = w.habitNotes()
 	w.setCoverage(func(old *inventory.Coverage) {
 		c.Away = old.Away
-		c.StartedAt, c.EndedAt = started, ended
+		c.StartedAt, c.EndedAt, c.CountedAt = started, ended, ended
 		*old = c
 	})
 }

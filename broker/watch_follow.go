@@ -53,6 +53,7 @@ func (w *Watcher) judge(ctx context.Context, v sysValues, held int64) (doubt boo
 	e := w.last
 	before, _ := e.claim()
 	now := e.later(v, held)
+	now.counted = time.Now()
 	claim, _ := now.claim()
 	if n, moved := v.dropsSince(now.after); moved && (!e.since.drops || n != e.since.dropped) {
 		now.since.drops, now.since.dropped = true, n
@@ -110,6 +111,9 @@ func (w *Watcher) republish(e *evidence) {
 	w.setCoverage(func(old *inventory.Coverage) {
 		c.Away, c.Notes = old.Away, old.Notes
 		c.StartedAt, c.EndedAt = old.StartedAt, old.EndedAt
+		if c.CountedAt.IsZero() {
+			c.CountedAt = c.EndedAt
+		}
 		*old = c
 	})
 }
@@ -121,20 +125,6 @@ func (w *Watcher) doubted(again time.Time) {
 	}
 	w.last.since.again = again
 	w.republish(w.last)
-}
-
-// refreshSeen keeps the number in Status that of the list where the broker tells none to hold against it.
-func (w *Watcher) refreshSeen() {
-	n := w.inv.Counts().Topics
-	w.mu.Lock()
-	stale := len(w.cfg.Extra) == 0 && w.cov.Known < 0 && w.cov.Seen != n
-	if stale {
-		w.cov.Seen = n
-	}
-	w.mu.Unlock()
-	if stale {
-		w.signal()
-	}
 }
 
 const liveBehind = "The live stream was faster than this machine"

@@ -98,6 +98,26 @@ func TestAListThatTheCountMovedAwayFromIsNotVerifiedAndIsScannedFor(t *testing.T
 	}
 }
 
+func TestACountOfNowStoodUnderTheTimeOfTheScan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.fill(50)
+		b.tickEvery(10 * time.Second)
+		w, _ := watch(t, WatchConfig{Config: b.config()})
+		scanned(t, w, time.Hour)
+		_, first := w.Status()
+		if first.Seen != 50 || !first.CountedAt.Equal(first.EndedAt) || first.EndedAt.IsZero() {
+			t.Fatalf("%d topics, counted %v, ended %v", first.Seen, first.CountedAt, first.EndedAt)
+		}
+		b.retain("late", "x", 0)
+		eventually(t, time.Minute, func() bool { _, cov := w.Status(); return cov.Seen == 51 })
+		_, cov := w.Status()
+		if !cov.EndedAt.Equal(first.EndedAt) || !cov.CountedAt.After(cov.EndedAt) || cov.Claim != inventory.Verified || !strings.Contains(cov.Rule, "(51)") {
+			t.Errorf("%d topics, counted %v, ended %v: %s, %s", cov.Seen, cov.CountedAt, cov.EndedAt, cov.Claim, cov.Rule)
+		}
+	})
+}
+
 func TestAChangeThatIsCountedBeforeItComesDoesNotLowerTheClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

@@ -249,7 +249,6 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 					doubted()
 				}
 				w.refreshNotes()
-				w.refreshSeen()
 				if n := conn.Stats().Stalled; n > stalls {
 					stalls = n
 					w.stalledLive(n)

@@ -76,7 +76,8 @@ The last line has "summary": true, and the claim ("verified", "no sign of loss",
 it rests on: rule, listed, seen, known (the broker's own count or null), missing, dropped, filters with the answer of
 the broker, gaps, remedies, notes; where (the expression, or null), only_topic and only_branch (null in a list: what an
 export of the screen was limited to), watched_since, ended_at of the scan and age_seconds (how old that was when the
-line was written). A claim is about the end of the scan and about this login: what the
+line was written); counted_at, the instant that claim, rule, seen and known are of: the end of the scan, or of the
+broker's figures that came after it. A claim is about that instant and about this login: what the
 broker counts beyond it is told on stderr as well, and the exit code stays 0. protocol is "5", or "3.1.1" where that is
 set: then limited says what such a list lacks; it is null otherwise.
 

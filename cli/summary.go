@@ -117,6 +117,7 @@ func (e *Encoder) Summary(s Summary) error {
 	list("notes", c.Notes)
 	instant("started_at", c.StartedAt)
 	instant("ended_at", c.EndedAt)
+	instant("counted_at", c.CountedAt)
 	age := int64(s.Now.Sub(c.EndedAt) / time.Second)
 	number("age_seconds", max(0, age), !c.EndedAt.IsZero())
 	b = appendKey(b, "where")

@@ -79,7 +79,10 @@ type Coverage struct {
 	Notes    []string // what is true of this broker once and for all, for instance that it stamps expiry by itself
 
 	StartedAt, EndedAt time.Time // EndedAt is zero while the scan runs
-	Slices             int       // fenced slices asked for after the first scan
+	// CountedAt is the instant that Claim, Rule, Seen and Known are of: the end of the scan, or that of the broker's own
+	// figures which the list was held against last. Zero while the scan runs.
+	CountedAt time.Time
+	Slices    int // fenced slices asked for after the first scan
 }
 
 // Missing returns Known minus Seen where that is positive, and 0 otherwise or when Known is not known.

@@ -11,7 +11,7 @@ import (
 
 // checked is the state of the store when the claim was made, to tell how far it has moved since.
 type checked struct {
-	ended  time.Time
+	at     time.Time
 	seen   int64
 	topics int64
 }
@@ -43,9 +43,17 @@ func moreCounted(n int64) string {
 	return number(n) + " more are counted by the broker"
 }
 
-// noteCheck remembers the store at the end of a scan, the first time that the screen hears of it.
+// countedAt is the instant that the claim and its counts are of; zero = there is none yet.
+func countedAt(c *inventory.Coverage) time.Time {
+	if c.CountedAt.IsZero() {
+		return c.EndedAt
+	}
+	return c.CountedAt
+}
+
+// noteCheck remembers the store as the claim was made, the first time that the screen hears of it.
 func (m *model) noteCheck(topics int64) {
-	if c := (checked{m.cov.EndedAt, m.cov.Seen, topics}); !c.ended.Equal(m.check.ended) || c.seen != m.check.seen {
+	if c := (checked{countedAt(&m.cov), m.cov.Seen, topics}); !c.at.Equal(m.check.at) || c.seen != m.check.seen {
 		m.check = c
 	}
 }
@@ -72,10 +80,11 @@ func (m *model) since() string {
 
 // checkedAt says when the claim was made; "" = that is not known.
 func (m *model) checkedAt() string {
-	if m.cov.EndedAt.IsZero() {
+	at := countedAt(&m.cov)
+	if at.IsZero() {
 		return ""
 	}
-	return " " + instant(m.cov.EndedAt, m.now)
+	return " " + instant(at, m.now)
 }
 
 // plainFirst turns a rule round: what anybody understands comes first, how the end of the burst was found after it.

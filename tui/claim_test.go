@@ -123,3 +123,32 @@ func TestAnEmptyResultContradictedItself(t *testing.T) {
 		t.Fatal("an empty store is spoken of although the broker counts something")
 	}
 }
+
+// A broker's later figures confirm the claim with another count: then the claim is of that instant.
+func TestTheClaimShowedACountOfNowUnderTheTimeOfThen(t *testing.T) {
+	src := seenAll(watching())
+	src.cov.Rule = "the broker's own count agrees (330)."
+	s := newStage(t, src, house(t), 120, 40, nil)
+	s.wants("Verified 14:02:05: the broker's own count agrees (330)")
+	s.inv.Apply([]inventory.Publication{live("gas2mqtt/status", "", expiry.None(), 0)})
+	src.cov.Seen, src.cov.Known, src.cov.Rule, src.cov.CountedAt = 329, 329, "the broker's own count agrees (329).", at0.Add(-time.Second)
+	s.send(changedMsg{})
+	s.tick(time.Second)
+	s.wants("Verified 14:02:10: the broker's own count agrees (329)")
+	s.lacks("since")
+	s.keys("5")
+	s.wantsProse("329 retained topics at 14:02:10, of 329 known to the broker")
+	s.wants("ended 14:02:05")
+	s.inv.Apply([]inventory.Publication{live("gas2mqtt/again", "", expiry.None(), 0), live("gas2mqtt/more", "1", expiry.None(), 0)})
+	s.tick(time.Second)
+	s.wantsProse("+1 since: the claim is of 14:02:10")
+}
+
+func TestTheBrokersOwnTopicsWereTakenOffTwice(t *testing.T) {
+	src := seenAll(watching())
+	src.cov.KnownFrom = "$SYS/broker/retained messages/count, less the broker's own 53 $SYS topics"
+	s := newStage(t, src, house(t), 120, 40, nil)
+	s.keys("5")
+	s.wantsProse("less the broker's own 53 $SYS topics)")
+	s.lacks("without the broker's own")
+}

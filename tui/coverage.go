@@ -96,7 +96,13 @@ func (m *model) writeCoverage(w *writer) {
 	w.text(p.pal.dim, claimMeaning(c))
 	w.blank()
 	const label = 20
-	seen := counted(c.Seen, "retained topic")
+	heldThen := func() string {
+		if at := countedAt(&c); !at.IsZero() {
+			return counted(c.Seen, "retained topic") + " at " + instant(at, m.now)
+		}
+		return counted(c.Seen, "retained topic")
+	}
+	seen := heldThen()
 	switch {
 	case c.Claim == inventory.Scanning:
 		seen = counted(m.sum.Topics, "retained topic") + " so far"
@@ -106,17 +112,17 @@ func (m *model) writeCoverage(w *writer) {
 	case c.Known < 0:
 		seen += "; the broker does not tell how many it holds"
 	default:
-		seen += " of " + number(c.Known) + " known to the broker"
+		seen += ", of " + number(c.Known) + " known to the broker"
 		if c.Known < c.Seen {
-			seen = counted(c.Seen, "retained topic") + "; the broker counted " + number(c.Known) + " before"
+			seen = heldThen() + "; the broker counted " + number(c.Known) + " before"
 		}
 		if c.KnownFrom != "" {
-			seen += " (" + c.KnownFrom + ", without the broker's own $SYS topics)"
+			seen += " (" + c.KnownFrom + ")"
 		}
 	}
 	w.item("seen", label, "", seen)
 	if since := m.since(); since != "" {
-		w.item("now", label, p.pal.warn, counted(m.sum.Topics, "retained topic")+", "+since+": the claim is of the end of the scan")
+		w.item("now", label, p.pal.warn, counted(m.sum.Topics, "retained topic")+", "+since+": the claim is of"+m.checkedAt())
 	}
 	if n := c.Missing(); n > 0 {
 		more := number(n)
