@@ -47,7 +47,9 @@ func (p *Publisher) run() {
 			return
 		}
 		lost := l.cause()
-		p.setStatus(func(s *PublisherStatus) { s.Connected, s.Settled, s.Since, s.Err = false, false, p.cfg.Clock(), lost })
+		p.setStatus(func(s *PublisherStatus) {
+			s.Connected, s.Settled, s.Since, s.Err, s.Lost = false, false, p.cfg.Clock(), lost, lost
+		})
 		p.cfg.Logger.Warn("the publisher lost its connection", "error", lost)
 		if !p.pause(p.delay(&wait)) {
 			return

@@ -16,6 +16,7 @@ type PublisherStatus struct {
 	// Err is why there is no connection: the last connect's or what ended the last connection. nil while connected, and
 	// before the first attempt has ended.
 	Err         error
+	Lost        error // what ended the last connection that stood; nil before the first loss
 	Attempt     int   // connects that failed in a row
 	Connections int64 // that stood so far
 	// Settled tells that the connect steps have run on this connection and what is older than it has been repeated.

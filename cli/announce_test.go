@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"retainscope/broker"
 	"retainscope/expiry"
 	"retainscope/inventory"
 	"retainscope/readings"
@@ -304,22 +306,43 @@ func TestTheFiguresLeaveTheWatchersOwnTopicsOut(t *testing.T) {
 
 func TestASecondWatcherOfTheSameInstanceIsSuspected(t *testing.T) {
 	var log strings.Builder
-	x := &reporter{log: slog.New(slog.NewTextHandler(&log, nil)), topics: watchTopics{status: "r/a/status"}}
+	x := &reporter{log: slog.New(slog.NewTextHandler(&log, nil)), topics: watchTopics{status: "r/a/status"}, instance: "a"}
 	at := time.Unix(1_790_000_000, 0)
 	up, down := figures{Coverage: "verified"}, figures{Coverage: disconnected}
 	for i := range 100 { // a broker that is restarted takes both connections
-		x.suspect(int64(i), down, at.Add(time.Duration(i)*time.Second))
+		x.suspect(broker.PublisherStatus{Connections: int64(i)}, down, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 100 { // a line that drops now and then
-		x.suspect(100+int64(i/40), up, at.Add(time.Duration(100+i)*time.Second))
+		x.suspect(broker.PublisherStatus{Connections: 100 + int64(i/40)}, up, at.Add(time.Duration(100+i)*time.Second))
 	}
 	if log.Len() > 0 {
 		t.Errorf("it says %s", log.String())
 	}
 	for i := range 20 {
-		x.suspect(200+int64(i), up, at.Add(time.Duration(300+i)*time.Second))
+		x.suspect(broker.PublisherStatus{Connections: 200 + int64(i)}, up, at.Add(time.Duration(300+i)*time.Second))
 	}
-	if n := strings.Count(log.String(), "second watcher"); n < 1 || n > 4 {
-		t.Errorf("told %d times", n)
+	if n := strings.Count(log.String(), "second watcher"); n != 1 || !strings.Contains(log.String(), "--instance") {
+		t.Errorf("told %d times: %s", n, log.String())
+	}
+}
+
+func TestATakeoverThatTheBrokerTellsIsNamedAtOnce(t *testing.T) {
+	var log strings.Builder
+	x := &reporter{log: slog.New(slog.NewTextHandler(&log, nil)), instance: "pi"}
+	s := broker.PublisherStatus{Connections: 1}
+	at := time.Unix(1_790_000_000, 0)
+	up := figures{Coverage: "verified"}
+	x.suspect(s, up, at)
+	s.Connections, s.Lost = 2, fmt.Errorf("read: %w", io.EOF)
+	x.suspect(s, up, at.Add(time.Second))
+	if log.Len() > 0 {
+		t.Fatalf("one lost connection: %s", log.String())
+	}
+	s.Connections, s.Lost = 3, &broker.ServerDisconnect{Code: 0x8E}
+	for range 3 { // one takeover is told once
+		x.suspect(s, up, at.Add(2*time.Second))
+	}
+	if got := log.String(); strings.Count(got, "taken over") != 2 || !strings.Contains(got, "Session taken over (0x8E)") || !strings.Contains(got, "--instance") {
+		t.Errorf("told: %s", got)
 	}
 }
