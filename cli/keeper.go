@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -41,7 +42,8 @@ type keeper struct {
 	heldBy  string // who writes, as far as it was told
 	closed  bool
 
-	looks    bool // this run may be no more than a look
+	looks    bool          // this run may be no more than a look
+	begun    chan struct{} // a span began and nothing is written yet
 	scanned  chan struct{}
 	recalled chan struct{}
 	once     sync.Once
@@ -66,7 +68,7 @@ func (r *resolved) keep(inv *inventory.Inventory, holder string, log *slog.Logge
 		}
 	}
 	k := &keeper{
-		memory: m, looks: holder != watchHolder, scanned: make(chan struct{}, 1), recalled: make(chan struct{}),
+		memory: m, looks: holder != watchHolder, begun: make(chan struct{}, 1), scanned: make(chan struct{}, 1), recalled: make(chan struct{}),
 		opts: journal.Options{
 			Broker: m.broker, Now: func() int64 { return time.Now().UnixMilli() }, Holder: holder, Group: r.Journal.Group, Flush: r.Journal.Flush,
 			MaxTopics: r.Journal.MaxTopics, MaxBytes: r.Journal.MaxSize, Logger: log,
@@ -78,10 +80,27 @@ func (r *resolved) keep(inv *inventory.Inventory, holder string, log *slog.Logge
 		}
 		return nil
 	}
-	if err := k.take(); err != nil {
+	fresh, err := k.fresh()
+	if err == nil && !fresh {
+		err = k.take()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return k, nil
+}
+
+// fresh reports whether there is no journal yet, but could be: then it is made when a connection stands, so that an
+// address that nobody answers at and a refused login leave none.
+func (k *keeper) fresh() (bool, error) {
+	if _, err := os.Stat(k.file); !errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	probe, err := os.CreateTemp(filepath.Dir(k.file), ".journal-*")
+	if err != nil {
+		return false, fmt.Errorf("make the journal: %w", err)
+	}
+	return true, errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // take opens the journal for writing where nobody else writes it. That somebody does is no error.
@@ -110,6 +129,12 @@ func (k *keeper) take() error {
 	}
 	k.writing.Store(j)
 	return nil
+}
+
+func (k *keeper) tryTake() {
+	if err := k.take(); err != nil {
+		k.complain(err.Error())
+	}
 }
 
 // holder returns who writes the journal, "" where this program does, and for a nil keeper.
@@ -155,6 +180,11 @@ func (k *keeper) Watching(at time.Time, filters []string) {
 	k.since, k.filters = at.UnixMilli(), filters
 	if j := k.writing.Load(); j != nil {
 		j.Watching(k.since, filters)
+		return
+	}
+	select {
+	case k.begun <- struct{}{}:
+	default:
 	}
 }
 
@@ -235,7 +265,10 @@ func (k *keeper) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-k.begun:
+			k.tryTake()
 		case <-k.scanned:
+			k.tryTake()
 			n := k.recall(ctx)
 			k.once.Do(func() { close(k.recalled) })
 			k.log.Debug("the journal was read", "known", n)
@@ -247,9 +280,7 @@ func (k *keeper) run(ctx context.Context) {
 				k.enroll(ctx)
 			}
 		case <-tick.C:
-			if err := k.take(); err != nil {
-				k.complain(err.Error())
-			}
+			k.tryTake()
 			k.look(ctx)
 			k.report()
 		}

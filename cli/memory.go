@@ -36,6 +36,8 @@ type memory struct {
 	all   []journal.Span // both in order, nil when it has to be put together again
 	said  map[string]silence
 	told  string // the last error that was logged
+	// brought says that what the journal knew was brought into the inventory once: before that a silence says nothing.
+	brought bool
 }
 
 // silence is an answer that was given a moment ago.
@@ -142,6 +144,9 @@ func (m *memory) recall(ctx context.Context) (known int) {
 		known += m.inv.Remember(list)
 		return err
 	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.brought = true
 	return known
 }
 
@@ -225,6 +230,12 @@ func (m *memory) screen() func(topic []byte, first, live, now int64) tui.Silence
 		return nil
 	}
 	return func(topic []byte, first, live, now int64) tui.Silence {
+		m.mu.Lock()
+		brought := m.brought
+		m.mu.Unlock()
+		if !brought {
+			return tui.Silence{Pending: true}
+		}
 		s := m.silent(topic, first, live, now)
 		return tui.Silence{Watched: s.Watched, Text: s.String()}
 	}
@@ -233,6 +244,12 @@ func (m *memory) screen() func(topic []byte, first, live, now int64) tui.Silence
 // group returns how long none of topics was seen live while somebody watched, and false for a nil memory.
 func (m *memory) group(topics []readings.Member, now int64) (time.Duration, bool) {
 	if m == nil || len(topics) == 0 {
+		return 0, false
+	}
+	m.mu.Lock()
+	brought := m.brought
+	m.mu.Unlock()
+	if !brought {
 		return 0, false
 	}
 	least := time.Duration(math.MaxInt64)

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,6 +82,7 @@ func merge(in sources) (*resolved, error) {
 	if err := unknownEnv(table, in.env); err != nil {
 		return nil, err
 	}
+	r.warnings = append(r.warnings, likelyTypos(table, in.env)...)
 	if in.file != nil {
 		r.file = in.file.path
 		if err := in.file.check(table); err != nil {
@@ -205,6 +207,25 @@ func unknownEnv(table []setting, env map[string]string) error {
 	}
 	slices.Sort(names)
 	return fmt.Errorf("environment %s is no setting; `retainscope config` lists them", quoteless(names[0]))
+}
+
+// likelyTypos warns of plain names of the section mqtt that are no setting and differ in a letter or two from one. They
+// may be some other program's, so nothing is refused.
+func likelyTypos(table []setting, env map[string]string) (warnings []string) {
+	const section = "mqtt"
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		rest, ok := strings.CutPrefix(name, strings.ToUpper(section)+"__")
+		if !ok || known(table, section, strings.ToLower(rest)) {
+			continue
+		}
+		for _, s := range table {
+			if s.section == section && len(rest) > 3 && distance(s.name, strings.ToLower(rest)) <= 2 {
+				warnings = append(warnings, fmt.Sprintf("environment %s is no setting and has no effect; is %s meant?", quoteless(name), s.env()))
+				break
+			}
+		}
+	}
+	return warnings
 }
 
 func (in sources) noProfile() error {

@@ -203,7 +203,7 @@ func TestAGroupOfLeftoversIsApprovedTopicByTopic(t *testing.T) {
 	b := houseBench(t)
 	s := b.screen(120, 40)
 	s.press("2")
-	s.until("the groups", func(v string) bool { return strings.Contains(v, "would go") })
+	s.until("the groups", func(v string) bool { return strings.Contains(v, "by owner and device") })
 	s.press("*")
 	for range 120 {
 		// A member of the birthday's group, whatever stands above it.

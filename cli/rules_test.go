@@ -80,9 +80,11 @@ func TestAFaultInARuleIsToldWithItsLine(t *testing.T) {
 	}
 }
 
-// TestAListWithReadingsAndRules goes the whole way with the built program.
+// TestAListWithReadingsAndRules goes the whole way with the built program. A list waits for the broker's figures, so all of
+// them are made beside each other.
 func TestAListWithReadingsAndRules(t *testing.T) {
 	t.Parallel()
+	binary(t) // before the house, some of which expires soon
 	b := quick(t)
 	if _, err := demo.Load(t.Context(), strings.TrimPrefix(b.URL(), "mqtt://")); err != nil {
 		t.Fatal(err)
@@ -92,13 +94,21 @@ func TestAListWithReadingsAndRules(t *testing.T) {
 	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list := func(args ...string) outcome {
-		t.Helper()
-		return runBinary(t, append([]string{"list", "--config", file, "--broker", b.URL()}, args...)...)
+	list := func(args ...string) (made func() outcome) {
+		done := make(chan outcome, 1)
+		go func() {
+			defer close(done)
+			done <- runBinary(t, append([]string{"list", "--config", file, "--broker", b.URL()}, args...)...)
+		}()
+		return func() outcome { return <-done }
 	}
-	all, _ := lines(t, list("--json"))
-	left, _ := lines(t, list("--json", "--where", "is:left"))
-	hazards, _ := lines(t, list("--json", "--where", "is:hazard"))
+	listAll, listLeft, listHazards := list("--json"), list("--json", "--where", "is:left"), list("--json", "--where", "is:hazard")
+	listOwn, listRenamed := list("--json", "--where", `owner:"the test"`), list("--json", "--where", "finding:renamed")
+	listTable, listNonsense := list("--where", "owner:caldates is:left"), list("--where", "finding:nonsense")
+	listPlain := list("--json", "--readings=false")
+	all, _ := lines(t, listAll())
+	left, _ := lines(t, listLeft())
+	hazards, _ := lines(t, listHazards())
 	if len(all) < 330 || len(left) == 0 || len(hazards) != 3 {
 		t.Fatalf("%d topics, %d left behind, %d hazards", len(all), len(left), len(hazards))
 	}
@@ -119,7 +129,7 @@ func TestAListWithReadingsAndRules(t *testing.T) {
 		l.Liveness.Topic != "caldates2mqtt/status" || l.Findings[0].Kind != "unknown-name" || l.Findings[0].Strength != "strong" {
 		t.Errorf("the birthday calendar reads %+v", l)
 	}
-	own, _ := lines(t, list("--json", "--where", `owner:"the test"`))
+	own, _ := lines(t, listOwn())
 	if len(own) == 0 {
 		t.Error("the rule in the file owns nothing")
 	}
@@ -128,18 +138,18 @@ func TestAListWithReadingsAndRules(t *testing.T) {
 			t.Errorf("%q is owned by the rule", topic)
 		}
 	}
-	renamed, _ := lines(t, list("--json", "--where", "finding:renamed"))
+	renamed, _ := lines(t, listRenamed())
 	if len(renamed) == 0 {
 		t.Error("nothing was renamed")
 	}
-	table := list("--where", "owner:caldates is:left")
+	table := listTable()
 	if table.code != 0 || !strings.Contains(table.out, "left behind: not named by its owner") || !strings.Contains(table.out, "look left behind, 3 a hazard") {
 		t.Errorf("exit %d\n%s%s", table.code, table.out, table.errout)
 	}
-	if o := list("--where", "finding:nonsense"); o.code != ExitUsage || !strings.Contains(o.errout, "retained-command") {
+	if o := listNonsense(); o.code != ExitUsage || !strings.Contains(o.errout, "retained-command") {
 		t.Errorf("exit %d: %s", o.code, o.errout)
 	}
-	plain, _ := lines(t, list("--json", "--readings=false"))
+	plain, _ := lines(t, listPlain())
 	if l := plain["caldates2mqtt/birthday/state"]; l.Reading != "" || l.SHA256 == "" {
 		t.Errorf("%d topics without readings, such as %+v", len(plain), l)
 	}

@@ -26,7 +26,7 @@ func TestLeftBehindOnATerminal(t *testing.T) {
 	s.until("what looks left behind in the header", func(v string) bool { return strings.Contains(v, "look left behind") })
 	s.press("2")
 	s.until("the groups, hazards first", func(v string) bool {
-		return strings.Contains(v, "would go") && strings.Contains(v, "hazard: retained command")
+		return strings.Contains(v, "by owner and device") && strings.Contains(v, "hazard: retained command")
 	})
 	s.press("b")
 	s.until("the first levels", func(v string) bool { return strings.Contains(v, "with expiry") && strings.Contains(v, "homeassistant") })

@@ -191,7 +191,7 @@ func settings() []setting {
 			"work out owners and what looks left behind; false saves memory and time where the store is very large",
 			yesNo(func(s *Settings) *bool { return &s.Readings.Enabled })},
 		{"readings", "ignore", "ignore", []any{}, false,
-			"MQTT topic filters about which the readings say nothing; rules of your own: [[rule]], below",
+			"MQTT topic filters about which the readings say nothing; rules of your own: [[rule]] in the configuration",
 			filters(func(s *Settings) *[]string { return &s.Readings.Ignore })},
 
 		{"clear", "manifest", "manifest", "", false,

@@ -194,6 +194,24 @@ func TestAnUnknownKeyIsNamedWithItsLine(t *testing.T) {
 	}
 }
 
+func TestAPlainNameThatLooksLikeATypoIsWarnedOf(t *testing.T) {
+	told := func(env ...string) string {
+		t.Helper()
+		r, err := merge(sources{env: environ(env)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(r.warnings, "\n")
+	}
+	if got := told("MQTT__BROKR=mqtt://x:pw@h", "MQTT__PASWORD=geheim"); !strings.Contains(got, "MQTT__BROKR is no setting") || !strings.Contains(got, "is MQTT__BROKER meant?") ||
+		!strings.Contains(got, "is MQTT__PASSWORD meant?") || strings.Contains(got, "geheim") || strings.Contains(got, "pw") {
+		t.Errorf("it says %s", got)
+	}
+	if got := told("MQTT__TOPIC_PREFIX=x", "MQTT__BROKER=mqtt://h", "MQTT__USER=me", "MQTT_BROKR=x", "APP__BROKR=x", "MQTT__QOS=1"); got != "" {
+		t.Errorf("what is some other program's is warned of: %s", got)
+	}
+}
+
 func TestAMissingFileIsAnErrorOnlyWhenItWasNamed(t *testing.T) {
 	if o := run(t, nil, "config"); o.code != ExitOK || !strings.Contains(o.out, "none (looked for") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)

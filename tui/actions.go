@@ -165,6 +165,22 @@ func (m *model) show(s screen) tea.Cmd {
 	return nil
 }
 
+// leavePage goes back from a page: from help to where it was opened, from the others to the topics.
+func (m *model) leavePage() tea.Cmd {
+	if m.screen != helpPage {
+		return m.show(topics)
+	}
+	m.screen, m.page.scroll = m.helpFrom, 0
+	return nil
+}
+
+func (m *model) toggleHelp() tea.Cmd {
+	if m.screen == helpPage {
+		return m.leavePage()
+	}
+	return m.show(helpPage)
+}
+
 func (m *model) cycleView() tea.Cmd {
 	d := &m.detail
 	if d.view == viewBest {

@@ -267,7 +267,8 @@ func TestAGroupIsGoneThroughTopicByTopic(t *testing.T) {
 		s.keys("down")
 	}
 	s.keys("a")
-	s.wants("Approve homeassistant/sensor/caldates2mqtt/birthday_days/config", "[on hold]")
+	// From the head of a group one of its topics is opened: which of how many is said.
+	s.wants("Approve 1 of 3: homeassistant/sensor/caldates2mqtt/birthday_days/config", "[on hold]")
 	f := s.m.form.(*approveForm)
 	s.to(f.owner)
 	s.types("caldates2mqtt")
@@ -277,7 +278,7 @@ func TestAGroupIsGoneThroughTopicByTopic(t *testing.T) {
 	s.keys("enter")
 	s.wants("The next topic of this group?", birthdayState)
 	s.keys("down", "enter")
-	s.wants("Approve "+birthdayState, "[on hold]")
+	s.wants("Approve 2 of 3: "+birthdayState, "[on hold]")
 	if shop.decided != 1 {
 		t.Errorf("%d decisions", shop.decided)
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"retainscope/actions"
@@ -22,7 +23,14 @@ func (m *model) writeExactTopic(w *writer, f form) {
 // mostPayload is how many lines of the value a form shows.
 const mostPayload = 3
 
-func (f *approveForm) title() (string, []byte) { return "Approve", f.topic }
+func (f *approveForm) title() (string, []byte) {
+	if g := f.group; g != nil && len(g.topics) > 1 {
+		if i := slices.Index(g.topics, string(f.topic)); i >= 0 {
+			return "Approve " + number(int64(i+1)) + " of " + number(int64(len(g.topics))) + ":", f.topic
+		}
+	}
+	return "Approve", f.topic
+}
 
 func (f *approveForm) write(m *model, w *writer) {
 	m.writeExactTopic(w, m.form)

@@ -95,7 +95,11 @@ func (m *model) writeFacts(w *writer) {
 	w.item("seen live", factWidth, "", live)
 	label := "held"
 	if m.o.Silence != nil {
-		w.item("watched", factWidth, "", m.o.Silence(s.Topic, s.FirstSeen, s.LastLive, now).Text)
+		text := m.o.Silence(s.Topic, s.FirstSeen, s.LastLive, now)
+		if text.Pending {
+			text.Text = "what the journal remembers was not brought in yet"
+		}
+		w.item("watched", factWidth, "", text.Text)
 		label = "known"
 	}
 	held := "since " + millis(s.FirstSeen, m.now)

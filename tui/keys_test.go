@@ -441,7 +441,7 @@ func TestPagesScroll(t *testing.T) {
 	s.keys("up", "pgup", "home")
 	s.wants("Keys  retainscope test")
 	s.keys("?")
-	s.wants("Keys  retainscope test")
+	s.lacks("Keys  retainscope test")
 }
 
 func TestHelpSaysWhyAKeyIsOff(t *testing.T) {
@@ -467,5 +467,35 @@ func TestDialogsIgnoreOtherKeys(t *testing.T) {
 	s.lacks("Export as JSON lines")
 	if s.quit || s.src.rescans != 0 {
 		t.Fatal("a key went past the dialog")
+	}
+}
+
+func TestHelpIsLeftToWhereItWasOpened(t *testing.T) {
+	s, _ := leftStage(t, 80, 24)
+	for _, from := range []screen{leftBehind, approvedPage, recordPage, coveragePage, topics} {
+		for _, back := range []string{"esc", "?"} {
+			s.m.show(from)
+			s.keys("?")
+			if s.m.screen != helpPage {
+				t.Fatalf("help is not open: %d", s.m.screen)
+			}
+			s.keys(back)
+			if s.m.screen != from {
+				t.Errorf("%s in help opened from %d goes to %d", back, from, s.m.screen)
+			}
+		}
+	}
+}
+
+func TestTheTabsAreDimmedWhileAQuestionHasTheKeys(t *testing.T) {
+	s, _ := leftStage(t, 120, 40)
+	s.m.pen.pal = sixteen
+	s.keys("1")
+	if !strings.Contains(s.m.frame, sixteen.selected+" 1 Topics ") {
+		t.Fatalf("the tab is not marked:\n%q", s.m.frame)
+	}
+	s.keys("e")
+	if strings.Contains(s.m.frame, sixteen.selected+" 1 Topics ") {
+		t.Errorf("a tab looks usable beside a question:\n%q", s.m.frame)
 	}
 }

@@ -119,7 +119,7 @@ func TestEnterGoesToTheTopicAndAGroupFolds(t *testing.T) {
 		s, _ := leftStage(t, 120, 40)
 		s.keys(start...)
 		s.keys("2")
-		s.wants("tas_plug7", "caldates2mqtt / birthday", "3 would go", "silent 2h")
+		s.wants("tas_plug7", "caldates2mqtt / birthday", "3 left behind", "silent 2h")
 		for range 60 {
 			if r, _ := s.m.left.row(); r.member != nil && r.member.Topic == "caldates2mqtt/birthday/state" {
 				break

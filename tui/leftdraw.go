@@ -116,14 +116,21 @@ func (m *model) drawGroup(g *Group) {
 	p.say(sign + " ")
 	right := []fact{}
 	if g.Go > 0 {
-		right = append(right, fact{text: number(int64(g.Go)) + " would go", style: p.pal.warn, rank: 9})
+		words := " left behind"
+		if m.lay.w < 60 {
+			words = " left" // whose they are needs the room
+		}
+		right = append(right, fact{text: number(int64(g.Go)) + words, style: p.pal.warn, rank: 9})
 	}
-	if g.Hazard {
+	switch {
+	case g.Hazard:
 		right = append(right, fact{text: "hazard", style: p.pal.bad, rank: 10})
-	} else {
+	case m.lay.w >= 60 || g.Go == 0:
 		right = append(right, fact{text: g.Strength, rank: 6})
 	}
-	right = append(right, fact{text: "owner " + g.State, short: g.State, style: p.pal.dim, rank: 5})
+	if m.lay.w >= 60 || g.Go == 0 {
+		right = append(right, fact{text: "owner " + g.State, short: g.State, style: p.pal.dim, rank: 5})
+	}
 	if g.Silent > 0 {
 		text, hold := span(g.Silent)
 		m.until(hold)

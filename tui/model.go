@@ -147,7 +147,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		cmd = m.keyed(func() tea.Cmd { return m.key(msg) })
 	case tea.PasteMsg:
-		cmd = m.paste(msg.Content)
+		cmd = m.keyed(func() tea.Cmd { return m.paste(msg.Content) })
 	case tickMsg:
 		if msg.generation != m.wake.generation {
 			return m, nil

@@ -293,7 +293,12 @@ func (m *model) seenLive(s *inventory.Slot) (string, bool) {
 		return SeenLive(d, true, 0), true
 	}
 	if m.o.Silence != nil {
-		if d := m.o.Silence(s.Topic, s.FirstSeen, 0, m.now.UnixMilli()).Watched; d > 0 {
+		silent := m.o.Silence(s.Topic, s.FirstSeen, 0, m.now.UnixMilli())
+		if silent.Pending {
+			m.until(time.Second)
+			return m.pen.m.more(), false
+		}
+		if d := silent.Watched; d > 0 {
 			_, hold := span(d)
 			m.until(hold)
 			return SeenLive(0, false, d), false

@@ -44,3 +44,27 @@ func TestASilenceThatIsRememberedIsOlderThanTheScreen(t *testing.T) {
 	s.wants("not in 5m")
 	s.lacks("not in 13d")
 }
+
+func TestASilenceWasClaimedBeforeTheJournalWasBroughtIn(t *testing.T) {
+	inv := inventory.New(inventory.Options{})
+	inv.Apply([]inventory.Publication{{Topic: []byte("kitchenpi/state"), Payload: []byte("1"), Interval: expiry.None(), ReceivedAt: at0.UnixMilli(), Retain: true}})
+	pending := true
+	s := newStage(t, watching(), inv, 120, 40, func(o *Options) {
+		o.Silence = func(_ []byte, first, live, now int64) Silence {
+			if pending {
+				return Silence{Pending: true}
+			}
+			return Silence{Watched: time.Duration(now-max(first, live)) * time.Millisecond, Text: "not seen live in all of it"}
+		}
+	})
+	s.keys("t")
+	s.tick(6 * time.Second)
+	s.lacks("not in")
+	s.wants("…")
+	s.wantsProse("what the journal")
+	inv.Remember([]inventory.Memory{{Topic: []byte("kitchenpi/state"), FirstSeen: at0.Add(-time.Hour).UnixMilli(), LastLive: at0.Add(-3 * time.Minute).UnixMilli(), Times: 2}})
+	pending = false
+	s.tick(time.Second)
+	s.wants("3m ago")
+	s.lacks("what the journal")
+}

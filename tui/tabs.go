@@ -47,6 +47,9 @@ func (m *model) drawTabs() {
 			if style == "" {
 				name = "[" + t.name + "]"
 			}
+			if m.dialog != nil || m.form != nil {
+				style = p.pal.dim // what is asked has the keys: no other screen can be gone to
+			}
 		}
 		p.sayIn(style, name)
 		p.say(" ")

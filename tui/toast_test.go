@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"retainscope/inventory"
 )
 
 func TestTheExportDialogWasBlindOnALowScreen(t *testing.T) {
@@ -53,5 +57,42 @@ func TestTheNameOfTheFileWasCutInTheFooter(t *testing.T) {
 		}
 		s.tick(toastFor)
 		s.lacks("jsonl")
+	}
+}
+
+func TestASentenceOfAKeyStoodOnAcrossScreens(t *testing.T) {
+	for _, size := range sizes {
+		s, _ := leftStage(t, size[0], size[1])
+		for _, next := range []string{"1", "2", "3", "4", "5", "6", "?", "down"} {
+			s.keys("1", "esc")
+			s.wants("esc is off")
+			s.keys(next)
+			s.lacks("esc is off")
+		}
+	}
+}
+
+func TestAPasteThatWasRefusedWasToldOfTheNextScreenToo(t *testing.T) {
+	s, _ := leftStage(t, 120, 40)
+	s.keys("esc")
+	s.wants("esc is off")
+	s.send(tea.PasteMsg{Content: "x"})
+	s.lacks("esc is off")
+}
+
+func TestAFaultOfTheFilterWasCutOff(t *testing.T) {
+	for _, size := range sizes {
+		for _, kept := range []bool{false, true} {
+			s := newStage(t, seenAll(watching()), house(t), size[0], size[1], nil)
+			s.types("/is:nonsense")
+			if kept {
+				s.keys("enter")
+			}
+			_, err := inventory.ParseFilter("is:nonsense")
+			said := strings.Join(strings.Fields(strings.NewReplacer("─", " ", "\n", " ").Replace(s.frame())), " ")
+			if want := strings.Join(strings.Fields(err.Error()), " "); size[1] > 10 && !strings.Contains(said, want[3:]) {
+				t.Errorf("%dx%d, kept %v: %q is cut:\n%s", size[0], size[1], kept, want, s.frame())
+			}
+		}
 	}
 }

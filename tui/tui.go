@@ -30,6 +30,8 @@ type Source interface {
 type Silence struct {
 	Watched time.Duration
 	Text    string // the same with the gaps in between, for instance "not seen live in 13 days of watching, with 2 gaps"
+	// Pending says that what is remembered of the time before was not brought in yet: until then no silence is claimed.
+	Pending bool
 }
 
 // Selection says which topics an export writes.
