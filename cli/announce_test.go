@@ -313,7 +313,7 @@ func TestASecondWatcherOfTheSameInstanceIsSuspected(t *testing.T) {
 		x.suspect(broker.PublisherStatus{Connections: int64(i)}, down, at.Add(time.Duration(i)*time.Second))
 	}
 	for i := range 100 { // a line that drops now and then
-		x.suspect(broker.PublisherStatus{Connections: 100 + int64(i/40)}, up, at.Add(time.Duration(100+i)*time.Second))
+		x.suspect(broker.PublisherStatus{Connections: 100 + int64(i/60)}, up, at.Add(time.Duration(100+i)*time.Second))
 	}
 	if log.Len() > 0 {
 		t.Errorf("it says %s", log.String())

@@ -500,6 +500,38 @@ func TestARefusedStateIsToldOnce(t *testing.T) {
 	if got := stored(t, b)[itsStatus].payload; got != "online" {
 		t.Errorf("what may be published is %q", got)
 	}
+	for line := range strings.Lines(s.text()) {
+		if strings.Contains(line, "msg=publishing") && (!strings.Contains(line, itsStatus) || strings.Contains(line, "discovery=") || strings.Contains(line, "state=")) {
+			t.Errorf("what is refused is called published: %s", line)
+		}
+	}
+	s.logs("some of it is not published: the broker refuses it")
+}
+
+func TestNothingWasCalledPublishedWhereTheBrokerRefusesAll(t *testing.T) {
+	t.Parallel()
+	acl := filepath.Join(t.TempDir(), "acl")
+	if err := os.WriteFile(acl, []byte("topic read #\ntopic read $SYS/#\n"), 0o644); err != nil { //nolint:gosec // the broker may run as another account
+		t.Fatal(err)
+	}
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1", "acl_file " + acl}})
+	s := serve(t, t.TempDir(), b.URL())
+	s.logs("nothing is published: the broker refuses all of it")
+	if strings.Contains(s.text(), "msg=publishing") {
+		t.Errorf("it says that it publishes:\n%s", s.text())
+	}
+}
+
+func TestARefusedLoginLeftAnEmptyJournal(t *testing.T) {
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{NoAnonymous: true, Lines: []string{"password_file " + passwords(t, "me", "right")}})
+	file := filepath.Join(t.TempDir(), "journal.db")
+	s := serve(t, t.TempDir(), b.URL(), "--journal-file", file)
+	_ = waitFor(s.cmd, 20*time.Second)
+	left, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(left) > 0 || !strings.Contains(s.text(), "refused") {
+		t.Errorf("%v, %v is left: %s", err, left, s.text())
+	}
 }
 
 func TestAWatcherBesideAScreenThatWritesTheJournalGoesOnWithoutIt(t *testing.T) {
