@@ -60,26 +60,28 @@ func (r *run) baseline(ctx context.Context) (*Baseline, bool) {
 	return base, true
 }
 
-// scan looks at the neighbourhood, bounded, and chooses controls out of it; where there is none it looks further out.
-// Where it sees nothing at all there are no controls.
-func (r *run) scan(ctx context.Context, base *Baseline) [][]byte {
+// scan looks at the neighbourhood, bounded, and chooses controls out of it; where there are fewer than three it looks
+// further out. Where it sees nothing at all there are no controls.
+func (r *run) scan(ctx context.Context, base *Baseline) (chosen [][]byte) {
+	var near []Candidate
+	known := map[string]bool{}
 	for _, filters := range neighbourFilters(r.op.Topic) {
 		look, err := r.look(ctx, Question{Filters: filters, Max: r.bounds.Scan})
 		base.Looks = append(base.Looks, lookOf("scan for controls", 0, look, err))
 		if err != nil {
 			break // what the next look would say as well
 		}
-		var near []Candidate
 		for _, p := range look.Seen {
-			if p.Retain && len(p.Payload) > 0 {
+			if p.Retain && len(p.Payload) > 0 && !known[string(p.Topic)] {
+				known[string(p.Topic)] = true
 				near = append(near, Candidate{Topic: p.Topic, Interval: p.Interval, ReceivedAt: p.ReceivedAt})
 			}
 		}
-		if chosen := SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0); len(chosen) > 0 {
-			return chosen
+		if chosen = SelectControls(r.op.Topic, near, r.Now().UnixMilli(), 0); len(chosen) >= enoughControls {
+			break
 		}
 	}
-	return nil
+	return chosen
 }
 
 // controls takes the copies of the neighbours out of the baseline.
@@ -105,7 +107,7 @@ func (r *run) controls(look Observation, wanted [][]byte) []Copy {
 func (r *run) limits(base *Baseline, look Observation, wanted int) {
 	add := func(format string, args ...any) { base.Limits = append(base.Limits, fmt.Sprintf(format, args...)) }
 	if !base.Topic.Saved {
-		add("the value of %d bytes is not saved: it is larger than the limit for undo", base.Topic.Size)
+		add("the value of %s is not saved: it is larger than the limit for undo", Counted(base.Topic.Size, "byte"))
 	}
 	switch q := base.Topic.QoS; {
 	case q == nil:

@@ -22,9 +22,12 @@ const (
 	HasChanged
 	// IsAbsent means that the topic is not among those seen: nothing would be sent.
 	IsAbsent
+	// WasCleared means that the record tells of a clear for which exactly this approval was used, and that the topic was
+	// not seen since: it is done.
+	WasCleared
 )
 
-var decisionNames = []string{"hold", "clear", "preserve", "refuse", "changed", "absent"}
+var decisionNames = []string{"hold", "clear", "preserve", "refuse", "changed", "absent", "cleared"}
 
 // String returns one word.
 func (d Decision) String() string { return nameOf(decisionNames, uint8(d)) }
@@ -60,8 +63,8 @@ func (d DryRun) Count(want Decision) int {
 
 // Check returns what the manifest would do, entry by entry. The store is a model of what was seen, nil when there is
 // none; broker is the one it was seen on, the zero value when that is not known; now is Unix ms. Topics are compared
-// byte for byte: a prefix selects nothing.
-func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) DryRun {
+// byte for byte: a prefix selects nothing. past is what the record of the manifest says.
+func Check(m *Manifest, store *Model, p Protection, broker BrokerID, past Past, now int64) DryRun {
 	d := DryRun{Looked: store != nil}
 	guard, err := Protect(p.filters, m.protect)
 	if err != nil {
@@ -86,7 +89,7 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) 
 				c.Held = &h
 			}
 		}
-		c.decide(guard, elsewhere, near, now)
+		c.decide(guard, elsewhere, near, past, now)
 		d.Entries = append(d.Entries, c)
 	}
 	if store != nil {
@@ -97,7 +100,7 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, now int64) 
 }
 
 // decide is given the topics of the store, nil when none was looked at.
-func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, now int64) {
+func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, past Past, now int64) {
 	e := c.Entry
 	if _, err := tombstone(e.Topic, guard); err != nil {
 		c.Decision, c.Why = WouldRefuse, err.Error()
@@ -116,10 +119,15 @@ func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, no
 		c.Why = err.Error()
 		return
 	}
-	switch {
-	case elsewhere != nil:
+	if elsewhere != nil {
 		c.Decision, c.Why = WouldRefuse, elsewhere.Error()
 		return
+	}
+	if s, spent := past.Spent(e); spent {
+		c.spent(s, near != nil)
+		return
+	}
+	switch {
 	case near == nil:
 		c.Why = "approved; what the topic holds was not looked at"
 	case c.Held == nil:
@@ -134,6 +142,25 @@ func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, no
 		c.Controls = SelectControls(e.Topic, near, now, 0)
 	}
 	c.Decision, c.Provisional = WouldClear, e.Provisional()
+}
+
+// spent says how an entry stands whose approval was used by s.
+func (c *Checked) spent(s Summary, looked bool) {
+	switch {
+	case c.Held != nil:
+		c.Why = fmt.Sprintf("the approval was used by operation %s (%s, begun %s), and the topic is there again: approve it anew, or set it to hold", s.ID, s.standing(), at(s.Begun))
+	case !s.Cleared():
+		c.Why = fmt.Sprintf("the approval was used by operation %s (%s, begun %s): approve it anew, or set it to hold", s.ID, s.standing(), at(s.Begun))
+	default:
+		c.Decision = WasCleared
+		c.Why = fmt.Sprintf("cleared %s by operation %s", at(s.Begun), s.ID)
+		if s.Verdict != ClearedVerified {
+			c.Why += " (" + s.standing() + ")"
+		}
+		if !looked {
+			c.Why += "; whether it is there again was not looked at"
+		}
+	}
 }
 
 // Rehearse publishes into the model what the dry run would send, and returns the topics: the store as it would be.

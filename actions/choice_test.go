@@ -253,7 +253,7 @@ func TestExportHoldsNoPayloadAndNoMarkdownOfOthers(t *testing.T) {
 			t.Errorf("the export holds %q", bad)
 		}
 	}
-	for _, want := range []string{"`\"lab/retire/device07/state\"`", "cleared and verified, undo: restored", "PUBACK 0x00 success", op.ID} {
+	for _, want := range []string{"`\"lab/retire/device07/state\"`", "cleared and verified, put back", "PUBACK 0x00 success", op.ID} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the export does not hold %q:\n%s", want, text)
 		}

@@ -46,7 +46,7 @@ func (c *Clearer) Clear(ctx context.Context, req Request) (Operation, error) {
 		return r.refuse(RecordUnwritable, err), nil
 	}
 	defer done()
-	intent, why, err := r.check()
+	intent, why, err := r.check(ctx)
 	if err != nil {
 		return r.refuse(why, err), nil
 	}
@@ -89,7 +89,7 @@ func (r *run) stop(o Obstacle, why string) {
 }
 
 // check looks at everything that must hold before the first line is written.
-func (r *run) check() (*Intent, Obstacle, error) {
+func (r *run) check(ctx context.Context) (*Intent, Obstacle, error) {
 	m, err := r.Desk.Manifest()
 	if err != nil {
 		return nil, ManifestUnreadable, err
@@ -113,6 +113,13 @@ func (r *run) check() (*Intent, Obstacle, error) {
 	if _, err := tombstone(e.Topic, r.guard); err != nil {
 		return nil, Protected, err
 	}
+	listed, err := r.Desk.List(ctx)
+	if err != nil {
+		return nil, RecordUnwritable, err
+	}
+	if s, spent := PastOf(listed).Spent(e); spent {
+		return nil, ApprovalSpent, fmt.Errorf("the approval of %s at %s was used by operation %s (%s), and nothing is sent twice: approve it anew", Quote(e.Topic), at(e.ApprovedAt), s.ID, s.standing())
+	}
 	if drift := m.Broker().Drift(r.Broker); drift != "" {
 		r.out.Notes = append(r.out.Notes, drift)
 	}
@@ -125,7 +132,7 @@ func (r *run) act(ctx context.Context) {
 	if !ok {
 		return
 	}
-	r.tell(r.op.ID, StepRead, fmt.Sprintf("baseline read, %d controls", len(base.Controls)))
+	r.tell(r.op.ID, StepRead, fmt.Sprintf("baseline read, %s", Counted(len(base.Controls), "control")))
 	l, err := r.Desk.append(ctx, func(int64) Line {
 		return Line{Kind: LineBaseline, Operation: r.op.ID, Baseline: base}
 	})

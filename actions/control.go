@@ -15,6 +15,9 @@ import (
 // MaxControls is how many neighbours are read before and after a clear.
 const MaxControls = 50
 
+// enoughControls is how many are looked for further away where there are fewer nearby.
+const enoughControls = 3
+
 // quietFor is how long a topic must not have been published to be called quiet.
 const quietFor = 10 * time.Minute
 
@@ -136,9 +139,9 @@ func SelectControls(topic []byte, near []Candidate, now int64, most int) [][]byt
 	children := take(groups[child], half)
 	take(groups[sibling], most)
 	take(children, most)
-	if len(chosen) < 3 {
+	if len(chosen) < enoughControls {
 		order(distant) // may be the whole store: only where it is needed
-		take(groups[distant], 3-len(chosen))
+		take(groups[distant], enoughControls-len(chosen))
 	}
 	return chosen
 }

@@ -21,7 +21,11 @@ func (d *Desk) Decide(ctx context.Context, b BrokerID, was *Entry, e Entry, p Pr
 			return fmt.Errorf("decide about topic %s: %w", Quote(e.Topic), ErrChangedOnDisk)
 		}
 		if e.Disposition == Clear {
-			return m.Approve(e, p, who, d.now())
+			now := d.now()
+			if now.Unix() <= found.ApprovedAt.Unix() {
+				now = found.ApprovedAt.Add(time.Second) // two approvals are told apart by their second
+			}
+			return m.Approve(e, p, who, now)
 		}
 		e.Fingerprint = "" // what is not to be cleared is not bound to a value
 		e.ApprovedBy, e.ApprovedAt = "", time.Time{}

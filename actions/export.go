@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ func (d *Desk) Export(ctx context.Context, w io.Writer) (int, error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Retired topics\n\n")
-	fmt.Fprintf(&b, "%d operations in %d lines. Digest of the last line: `%s`. %s.\n", len(ops), v.Lines, v.Digest, markdown(v.Head))
+	fmt.Fprintf(&b, "%s in %s. Digest of the last line: `%s`. %s.\n", Counted(len(ops), "operation"), Counted(int(v.Lines), "line"), v.Digest, markdown(capital(v.Head)))
 	if v.Bad != nil {
 		fmt.Fprintf(&b, "\n**The record does not verify:** %s.\n", markdown(v.Bad.String()))
 	}
@@ -47,7 +48,7 @@ func (d *Desk) Export(ctx context.Context, w io.Writer) (int, error) {
 // operations reads every operation, without payloads.
 func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 	byID := map[string]*Operation{}
-	undos := map[string]*Operation{}
+	undos := map[string][]*Operation{}
 	var order []*Operation
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
 		l, err := decodeLine(line)
@@ -57,19 +58,24 @@ func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 		if l.Baseline != nil {
 			l.Baseline.forget()
 		}
-		op := byID[l.Operation]
+		ops := []*Operation{byID[l.Operation]}
 		switch {
 		case l.Intent != nil:
-			op = &Operation{}
-			byID[l.Operation], order = op, append(order, op)
+			ops[0] = &Operation{}
+			byID[l.Operation], order = ops[0], append(order, ops[0])
 		case l.UndoIntent != nil:
-			op = byID[l.UndoIntent.Of]
-			undos[l.Operation] = op
+			ops[0] = byID[l.UndoIntent.Of]
+			if took := lastActed(order, l.UndoIntent.Topic); took != ops[0] {
+				ops = append(ops, took)
+			}
+			undos[l.Operation] = ops
 		case l.UndoOutcome != nil:
-			op = undos[l.Operation]
+			ops = undos[l.Operation]
 		}
-		if op != nil {
-			op.fold(l)
+		for _, op := range ops {
+			if op != nil {
+				op.fold(l)
+			}
 		}
 		return nil
 	})
@@ -80,12 +86,30 @@ func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 	return all, err
 }
 
+// lastActed returns the last operation on topic that may have sent its empty message, nil when there is none.
+func lastActed(ops []*Operation, topic []byte) *Operation {
+	for _, op := range slices.Backward(ops) {
+		if string(op.Topic) == string(topic) && op.acted() {
+			return op
+		}
+	}
+	return nil
+}
+
 // forget drops the bytes; what they were stays.
 func (b *Baseline) forget() {
 	b.Topic.Payload, b.Topic.Properties = nil, nil
 	for i := range b.Controls {
 		b.Controls[i].Payload, b.Controls[i].Properties = nil, nil
 	}
+}
+
+// capital returns a sentence with a capital letter in front.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // code is b inside a Markdown code span of a table.

@@ -111,7 +111,7 @@ func (s sent) readBack(topic []byte, after []inventory.Publication, out *Outcome
 	if first != nil && s.accepted() {
 		out.Return = s.returned(time.UnixMilli(first.ReceivedAt).UTC(), *first)
 	} else if len(after) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d messages without RETAIN were published on the topic after the clear: a writer is alive", len(after)))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s without RETAIN came on the topic after the clear: a writer is alive", Counted(len(after), "message")))
 	}
 }
 

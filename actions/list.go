@@ -19,14 +19,19 @@ type Summary struct {
 	Begun       time.Time
 	Owner       string
 	By          string // who approved it
+	ApprovedAt  time.Time
+	Fingerprint string // that was approved
 	Broker      BrokerID
 	Verdict     Verdict // with what was seen later; Unknown where there is no outcome
 	Provisional bool
 	Open        bool // an intent without an outcome
 	SentNothing bool // open, and not even a baseline: nothing was sent
 	Sentence    string
-	Restored    bool      // a restore of its topic ended as Restored
-	LastAt      time.Time // of the last line about it
+	Restored    bool // a restore of its topic ended as Restored
+	PutBack     bool // a restore of its topic was sent, or may have been, and was not refused
+	// After says in a few words what was put back since, of the topic or of a neighbour; empty = nothing.
+	After  string
+	LastAt time.Time // of the last line about it
 }
 
 // Listed is what the record holds, oldest operation first.
@@ -111,8 +116,10 @@ type brief struct {
 		Broker BrokerID `json:"broker"`
 		Topic  Name     `json:"topic"`
 		Entry  struct {
-			Owner string `json:"owner"`
-			By    string `json:"approved_by"`
+			Owner       string    `json:"owner"`
+			By          string    `json:"approved_by"`
+			At          time.Time `json:"approved_at"`
+			Fingerprint string    `json:"fingerprint"`
 		} `json:"entry"`
 		Provisional []string `json:"provisional"`
 	} `json:"intent"`
@@ -131,7 +138,6 @@ type brief struct {
 		Topic Name   `json:"topic"`
 	} `json:"undo_intent"`
 	UndoOutcome *struct {
-		Of       string     `json:"of"`
 		Result   UndoResult `json:"result"`
 		Sentence string     `json:"sentence"`
 	} `json:"undo_outcome"`
@@ -146,7 +152,7 @@ func (d *Desk) List(ctx context.Context) (Listed, error) {
 // ListCounting is List, and calls read now and then with the number of lines read so far, on the goroutine of the caller.
 func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed, error) {
 	const between = 256
-	w := lister{ops: map[string]*listed{}}
+	w := lister{ops: map[string]*listed{}, topics: map[string][]*listed{}, undos: map[string][]*listed{}}
 	n := int64(0)
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
 		if n++; n%between == 0 {
@@ -175,9 +181,11 @@ type listed struct {
 }
 
 type lister struct {
-	all   Listed
-	ops   map[string]*listed
-	order []*listed
+	all    Listed
+	ops    map[string]*listed
+	topics map[string][]*listed // the operations on a topic, oldest first
+	undos  map[string][]*listed // whose topic a restore puts back, and who held the value
+	order  []*listed
 }
 
 // take reads one line and reports whether it is one of a record.
@@ -194,18 +202,17 @@ func (w *lister) take(line []byte) bool {
 	}
 	if i := b.Intent; i != nil {
 		l := &listed{op: Operation{ID: b.Operation, Topic: i.Topic, Begun: b.At}, Summary: Summary{ID: b.Operation, Topic: i.Topic, Begun: b.At,
-			Owner: i.Entry.Owner, By: i.Entry.By, Broker: i.Broker, Provisional: len(i.Provisional) > 0, LastAt: b.At}}
+			Owner: i.Entry.Owner, By: i.Entry.By, ApprovedAt: i.Entry.At, Fingerprint: i.Entry.Fingerprint, Broker: i.Broker,
+			Provisional: len(i.Provisional) > 0, LastAt: b.At}}
 		w.ops[b.Operation], w.order = l, append(w.order, l)
+		w.topics[string(i.Topic)] = append(w.topics[string(i.Topic)], l)
 		return true
 	}
-	of := b.Operation
-	switch {
-	case b.UndoIntent != nil:
-		of = b.UndoIntent.Of
-	case b.UndoOutcome != nil:
-		of = b.UndoOutcome.Of
+	if b.UndoIntent != nil || b.UndoOutcome != nil {
+		w.takeUndo(&b)
+		return true
 	}
-	l := w.ops[of]
+	l := w.ops[b.Operation]
 	if l == nil {
 		return true // a segment line, or a line whose intent was lost
 	}
@@ -216,13 +223,40 @@ func (w *lister) take(line []byte) bool {
 	case b.Later != nil:
 		l.op.Later = append(l.op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return, Controls: b.Later.Controls}})
 		l.Sentence = b.Later.Sentence
-	case b.UndoIntent != nil:
-		l.op.Undos = append(l.op.Undos, Undo{ID: b.Operation, Begun: b.At, Intent: UndoIntent{Topic: b.UndoIntent.Topic}})
-	case b.UndoOutcome != nil:
-		l.op.endUndo(b.Operation, &UndoOutcome{Result: b.UndoOutcome.Result}, b.At)
-		l.Sentence = b.UndoOutcome.Sentence
 	}
 	return true
+}
+
+// takeUndo reads a line of a restore. It belongs to the operation that held the value, and to the last one that took
+// the topic away, which may be another where a neighbour was put back.
+func (w *lister) takeUndo(b *brief) {
+	if i := b.UndoIntent; i != nil {
+		of, took := w.ops[i.Of], w.took(i.Topic)
+		for _, l := range []*listed{of, took} {
+			if l != nil && (l != of || len(w.undos[b.Operation]) == 0) {
+				w.undos[b.Operation] = append(w.undos[b.Operation], l)
+				l.op.Undos = append(l.op.Undos, Undo{ID: b.Operation, Begun: b.At, Intent: UndoIntent{Of: i.Of, Topic: i.Topic}})
+			}
+		}
+	}
+	for _, l := range w.undos[b.Operation] {
+		l.LastAt = b.At
+		if o := b.UndoOutcome; o != nil {
+			l.op.endUndo(b.Operation, &UndoOutcome{Result: o.Result}, b.At)
+			l.Sentence = o.Sentence
+		}
+	}
+}
+
+// took returns the last operation on topic that may have sent its empty message, nil when there is none.
+func (w *lister) took(topic []byte) *listed {
+	all := w.topics[string(topic)]
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].op.acted() {
+			return all[i]
+		}
+	}
+	return nil
 }
 
 func (l *listed) summary() Summary {
@@ -235,15 +269,20 @@ func (l *listed) summary() Summary {
 	s.Restored = slices.ContainsFunc(l.op.Undos, func(u Undo) bool {
 		return bytes.Equal(u.Intent.Topic, l.op.Topic) && u.Outcome != nil && u.Outcome.Result == Restored
 	})
+	_, s.PutBack = l.op.restored()
+	s.After = l.op.after()
 	return s
 }
 
-// baselineOf returns the operation of a baseline line without reading its payloads. Kind, time and operation stand right
-// after the number.
-func baselineOf(line []byte) (string, bool) {
+// baselineOf returns the operation of a baseline line without reading its payloads.
+func baselineOf(line []byte) (string, bool) { return operationOf(line, LineBaseline) }
+
+// operationOf returns the operation of a line of that kind without reading the rest of it. Kind, time and operation
+// stand right after the number.
+func operationOf(line []byte, kind LineKind) (string, bool) {
 	_, _, ok := readPrefix(line)
 	start := line[:min(len(line), 300)]
-	if !ok || !bytes.Contains(start, []byte(`,"kind":"baseline","at":"`)) {
+	if !ok || !bytes.Contains(start, []byte(`,"kind":"`+string(kind)+`","at":"`)) {
 		return "", false
 	}
 	_, rest, ok := bytes.Cut(start, []byte(`,"operation":"`))
@@ -262,11 +301,16 @@ var ErrNoOperation = errors.New("the record holds no such operation")
 func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
 	var op Operation
 	undos := map[string]bool{} // the restores of this operation, which have names of their own
+	rivals := map[string]*Operation{}
 	needle := []byte(`"` + id + `"`)
 	var broken error
 	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
-		// Every line about it has its name in it; only those are read in full.
-		if !whole || id == "" || !bytes.Contains(line, needle) {
+		// Every line about it has its name in it; only those are read in full, and what was done to its topic since.
+		if !whole || id == "" {
+			return nil
+		}
+		if !bytes.Contains(line, needle) {
+			op.foldOther(line, rivals, undos)
 			return nil
 		}
 		l, err := decodeLine(line)

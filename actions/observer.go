@@ -165,6 +165,8 @@ const (
 	ChangedSilently
 	// ClearedBySomeone means that a live tombstone was seen on it.
 	ClearedBySomeone
+	// ClearedHere means that the record holds a later clear of it: this program took it away.
+	ClearedHere
 	// RanOut means that it was due to expire and is not observed any more.
 	RanOut
 	// Lost means that it was quiet and not due, and is not observed any more: the alarm.
@@ -172,7 +174,7 @@ const (
 )
 
 var controlNames = []string{"not compared", "intact", "changed live", "changed without a publication seen",
-	"cleared by someone", "expired", "lost"}
+	"cleared by someone", "cleared from here", "expired", "lost"}
 
 // String returns a short lower-case phrase.
 func (s ControlState) String() string { return nameOf(controlNames, uint8(s)) }

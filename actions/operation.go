@@ -114,6 +114,100 @@ func (op Operation) restored() (Undo, bool) {
 	return Undo{}, false
 }
 
+// acted reports whether the empty message was sent or may have been.
+func (op Operation) acted() bool {
+	if op.Outcome == nil {
+		return op.Baseline != nil
+	}
+	return op.Outcome.Verdict.Sent()
+}
+
+// after says in a few words what was put back since; "" = nothing.
+func (op Operation) after() string {
+	text, near := "", ""
+	for _, u := range op.Undos {
+		words := UndoUnknown.words()
+		if u.Outcome != nil {
+			words = u.Outcome.Result.words()
+		}
+		switch {
+		case words == "":
+		case string(u.Intent.Topic) == string(op.Topic):
+			text = words
+		default:
+			near = "a neighbour " + words
+		}
+	}
+	if text != "" && near != "" {
+		text += ", "
+	}
+	return text + near
+}
+
+// words says what a restore did, "" where it did nothing.
+func (u UndoResult) words() string {
+	switch u {
+	case Restored:
+		return "put back"
+	case RestoredOtherwise:
+		return "put back, but it differs"
+	case RestoreUnverified:
+		return "put back, not verified"
+	case RestoreNoAnswer:
+		return "put back without an answer"
+	case UndoUnknown:
+		return "perhaps put back: no outcome was written"
+	default:
+		return ""
+	}
+}
+
+// foldOther adds a restore of the topic that belongs to another operation, where this one was the last to take it away.
+// rivals are the later clears of the topic, undos the restores that were taken so far.
+func (op *Operation) foldOther(line []byte, rivals map[string]*Operation, undos map[string]bool) {
+	if op.ID == "" {
+		return
+	}
+	of := func(kind LineKind) (id string, ok bool) { return operationOf(line, kind) }
+	if _, ok := of(LineIntent); ok {
+		if l, err := decodeLine(line); err == nil && l.Intent != nil && string(l.Intent.Topic) == string(op.Topic) {
+			rivals[l.Operation] = &Operation{ID: l.Operation}
+		}
+		return
+	}
+	if id, ok := of(LineBaseline); ok {
+		if r := rivals[id]; r != nil {
+			r.Baseline = &Baseline{}
+		}
+		return
+	}
+	if id, ok := of(LineOutcome); ok && rivals[id] != nil {
+		if l, err := decodeLine(line); err == nil {
+			rivals[id].Outcome = l.Outcome
+		}
+		return
+	}
+	if _, ok := of(LineUndoIntent); ok {
+		l, err := decodeLine(line)
+		if err != nil || l.UndoIntent == nil || string(l.UndoIntent.Topic) != string(op.Topic) || !op.acted() {
+			return
+		}
+		for _, r := range rivals {
+			if r.acted() {
+				return
+			}
+		}
+		undos[l.Operation] = true
+		op.fold(l)
+		return
+	}
+	if id, ok := of(LineUndoOutcome); ok && undos[id] {
+		if l, err := decodeLine(line); err == nil {
+			op.fold(l)
+		}
+	}
+}
+
 // Provisional returns why the retirement is provisional, as sentences; none when it is not.
 func (op Operation) Provisional() []string {
 	switch {
@@ -207,8 +301,12 @@ func (op Operation) Undoable(topic []byte) (Copy, error) {
 		return Copy{}, fmt.Errorf("operation %s: the record holds no value from before it", op.ID)
 	}
 	if string(topic) == string(op.Topic) {
-		if op.Outcome != nil && !op.Outcome.Verdict.Sent() {
+		switch o := op.Outcome; {
+		case o == nil:
+		case !o.Verdict.Sent():
 			return Copy{}, fmt.Errorf("operation %s sent nothing: there is nothing to undo", op.ID)
+		case o.Verdict == Refused && o.Found != NotObserved:
+			return Copy{}, fmt.Errorf("the broker refused operation %s: it took nothing away", op.ID)
 		}
 		return op.Baseline.Topic, savedOrWhy(op.Baseline.Topic)
 	}
@@ -222,7 +320,7 @@ func (op Operation) Undoable(topic []byte) (Copy, error) {
 
 func savedOrWhy(c Copy) error {
 	if !c.Saved {
-		return fmt.Errorf("the value of %s was not saved: its %d bytes were more than the limit for undo", Quote(c.Topic), c.Size)
+		return fmt.Errorf("the value of %s was not saved: with %s it was above the limit for undo", Quote(c.Topic), Counted(c.Size, "byte"))
 	}
 	return nil
 }

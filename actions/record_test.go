@@ -245,7 +245,7 @@ func TestRecordAHalfWrittenLineBeginsANewSegmentAndIsTold(t *testing.T) {
 			t.Fatal(op.Sentence())
 		}
 		v := mustVerify(t, b.desk)
-		if v.Segments != 2 || len(v.Reported) != 1 || !strings.Contains(v.Reported[0], fmt.Sprintf("half written: %d bytes", cut)) {
+		if v.Segments != 2 || len(v.Reported) != 1 || !strings.Contains(v.Reported[0], "half written: "+Counted(cut, "byte")) {
 			t.Errorf("%d segments, %v", v.Segments, v.Reported)
 		}
 		m.files[recordFile] = append(m.files[recordFile], 'x')
@@ -323,7 +323,7 @@ func TestRecordAHeadThatIsBehindIsNoSignOfTampering(t *testing.T) {
 		}
 		m.files["home.record.head"] = head
 		fresh := OpenDesk(m, "home.toml", b.clock)
-		if v := mustVerify(t, fresh); !strings.Contains(v.Head, fmt.Sprintf("%d lines behind", behind)) {
+		if v := mustVerify(t, fresh); !strings.Contains(v.Head, Counted(behind, "line")+" behind") {
 			t.Error(v.Head)
 		}
 		if _, err := fresh.append(t.Context(), func(int64) Line { return Line{Kind: "note"} }); err != nil {

@@ -49,14 +49,7 @@ func (op Operation) headline() string {
 	if len(op.Provisional()) > 0 && (op.Open() || op.Verdict().Sent()) {
 		s += ", provisional"
 	}
-	if u, ok := op.restored(); ok {
-		r := UndoUnknown
-		if u.Outcome != nil {
-			r = u.Outcome.Result
-		}
-		s += ", undo: " + r.String()
-	}
-	return s
+	return s + prefixedText(", ", op.after())
 }
 
 func orNone(s string) string {
@@ -127,15 +120,29 @@ func (op Operation) facts(text func([]byte) string, payloads bool) []fact {
 		add(string(l.Kind), append([]string{at(l.At) + ": " + l.Found.String()}, append(controlLines(l.Controls, text), lookLines(l.Looks)...)...)...)
 	}
 	for _, u := range op.Undos {
-		lines := []string{fmt.Sprintf("%s by %s: %s", u.ID, Quote([]byte(u.Intent.By)), UndoUnknown)}
+		what := fmt.Sprintf("%s of %s by %s: ", u.ID, text(u.Intent.Topic), Quote([]byte(u.Intent.By)))
+		if u.Intent.Of != op.ID {
+			what = fmt.Sprintf("%s of %s, out of operation %s, by %s: ", u.ID, text(u.Intent.Topic), u.Intent.Of, Quote([]byte(u.Intent.By)))
+		}
+		lines := []string{what + UndoUnknown.String()}
 		if o := u.Outcome; o != nil {
-			lines[0] = fmt.Sprintf("%s by %s: %s", u.ID, Quote([]byte(u.Intent.By)), o.Result)
+			lines[0] = what + o.Result.String()
+			if done := o.Result.words(); done != "" {
+				lines[0] = what + done
+			}
 			lines = append(lines, o.Notes...)
 			lines = append(lines, lookLines(o.Looks)...)
 		}
 		add("undo", lines...)
 	}
 	return fs
+}
+
+func prefixedText(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
 }
 
 func prefixed(prefix, s string) string {
@@ -172,8 +179,8 @@ func wireLines(o *Outcome) []string {
 	r := o.Receipt
 	lines := []string{fmt.Sprintf("sent at %s by client %s (%s), %d PUBLISH at the socket", at(r.SentAt), Quote([]byte(r.ClientID)), userName(r.User), r.Publishes)}
 	if p := o.Packet; p != nil {
-		lines = append(lines, fmt.Sprintf("packet of %d bytes: RETAIN %d, DUP %d, QoS %d, Packet Identifier %d, topic %d bytes, properties %d bytes, payload %d bytes",
-			p.Length, bit(p.Retain), bit(p.Dup), p.QoS, p.ID, p.TopicLength, p.PropertyBytes, p.PayloadLength))
+		lines = append(lines, fmt.Sprintf("packet of %s: RETAIN %d, DUP %d, QoS %d, Packet Identifier %d, topic %s, properties %s, payload %s",
+			Counted(p.Length, "byte"), bit(p.Retain), bit(p.Dup), p.QoS, p.ID, Counted(p.TopicLength, "byte"), Counted(p.PropertyBytes, "byte"), Counted(p.PayloadLength, "byte")))
 	}
 	if r.Answered {
 		lines = append(lines, fmt.Sprintf("PUBACK %s for packet %d at %s%s", r.CodeName, r.AnswerID, at(r.AnsweredAt), prefixed(", reason ", r.Reason)))
@@ -214,7 +221,7 @@ func lookLines(ls []Look) []string {
 				refused++
 			}
 		}
-		s := fmt.Sprintf("%s: observer %s (%s), %d filters at QoS %d, %d refused, %d messages", l.Role, Quote([]byte(l.ClientID)), userName(l.User), len(l.Filters), l.QoS, refused, l.Received)
+		s := fmt.Sprintf("%s: observer %s (%s), %s at QoS %d, %d refused, %s", l.Role, Quote([]byte(l.ClientID)), userName(l.User), Counted(len(l.Filters), "filter"), l.QoS, refused, Counted(l.Received, "message"))
 		if !l.To.IsZero() {
 			s += fmt.Sprintf(", %s to %s, quiet for %v", at(l.From), at(l.To), time.Duration(l.QuietMS)*time.Millisecond)
 		}
@@ -242,7 +249,7 @@ func copyLines(c Copy, text func([]byte) string, payload bool) []string {
 	if !c.Saved {
 		saved = "not saved: no undo"
 	}
-	lines := []string{fmt.Sprintf("%d bytes at %s, %s, %s, %s", c.Size, at(c.ReceivedAt), qos, expires, saved), "sha256 " + c.SHA256, "fingerprint " + c.Fingerprint}
+	lines := []string{fmt.Sprintf("%s at %s, %s, %s, %s", Counted(c.Size, "byte"), at(c.ReceivedAt), qos, expires, saved), "sha256 " + c.SHA256, "fingerprint " + c.Fingerprint}
 	if payload && c.Saved {
 		const shown = 200
 		s := text(c.Payload[:min(len(c.Payload), shown)])

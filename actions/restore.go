@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"retainscope/expiry"
@@ -134,7 +135,7 @@ func (r *restore) act(ctx context.Context) {
 		c := copyOf(p, r.Stamps, -1)
 		r.out.Occupant = &c
 		if !SameValue(r.req.Overwrite, p, r.Stamps) {
-			r.stop(Occupied, fmt.Sprintf("topic %s holds %d bytes with the fingerprint %.12s", Quote(r.topic), c.Size, c.Fingerprint))
+			r.stop(Occupied, fmt.Sprintf("topic %s holds %s with the fingerprint %.12s", Quote(r.topic), Counted(c.Size, "byte"), c.Fingerprint))
 			return
 		}
 	}
@@ -200,6 +201,9 @@ func (r *restore) readBack(ctx context.Context) string {
 	}
 	p, there := look.replay(r.topic)
 	if !there {
+		if !r.reads(ctx) {
+			return "it was not observed, and neither was anything around it: this login may not be allowed to read"
+		}
 		r.out.Differs = []string{"it was not observed"}
 		return ""
 	}
@@ -215,12 +219,32 @@ func (r *restore) readBack(ctx context.Context) string {
 	return ""
 }
 
+// reads reports whether the login that looks is shown a control of the clear, or anything else nearby.
+func (r *restore) reads(ctx context.Context) bool {
+	var near [][]byte
+	if r.op.Baseline != nil {
+		for _, c := range r.op.Baseline.Controls {
+			if !bytes.Equal(c.Topic, r.topic) {
+				near = append(near, filterFor(c.Topic))
+			}
+		}
+	}
+	if len(near) > 0 {
+		look, err := r.look(ctx, Question{Filters: near})
+		r.out.Looks = append(r.out.Looks, lookOf("controls", 0, look, err))
+		if slices.ContainsFunc(look.Seen, func(p inventory.Publication) bool { return p.Retain && len(p.Payload) > 0 }) {
+			return true
+		}
+	}
+	return r.sighted(ctx, r.topic, false, &r.out.Looks)
+}
+
 // differences returns in what a copy that was read back, some time after it was put back, differs from it. Where the
 // broker stamps intervals of its own they cannot be compared.
 func (o Outgoing) differences(p inventory.Publication, stamps bool, after time.Duration) []string {
 	var diff []string
 	if !bytes.Equal(p.Payload, o.payload) {
-		diff = append(diff, fmt.Sprintf("payload: %d bytes were put back, %d were read and are not the same", len(o.payload), len(p.Payload)))
+		diff = append(diff, fmt.Sprintf("payload: %s put back, %s read, and they are not the same", Counted(len(o.payload), "byte"), Counted(len(p.Payload), "byte")))
 	}
 	if inventory.Fingerprint(nil, p.Properties, expiry.None()) != inventory.Fingerprint(nil, o.properties, expiry.None()) {
 		diff = append(diff, "properties: content type, format, response topic, correlation data or user properties differ")

@@ -152,7 +152,7 @@ func TestUndoReadsBackAndCompares(t *testing.T) {
 		}, RestoredOtherwise, "properties:"},
 		{"the broker changes the payload", func(b *bench) {
 			b.onSend = func() { p := b.lab.store[own]; p.Payload = []byte("?"); b.lab.store[own] = p }
-		}, RestoredOtherwise, "payload: 20 bytes were put back, 1 were read"},
+		}, RestoredOtherwise, "payload: 20 bytes put back, 1 byte read"},
 		{"the broker drops the expiry", func(b *bench) {
 			b.onSend = func() { p := b.lab.store[own]; p.Interval = expiry.None(); b.lab.store[own] = p }
 		}, RestoredOtherwise, "expiry: put back 100s, read never"},

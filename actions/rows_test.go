@@ -67,7 +67,7 @@ func guideStore() *Model {
 // G12: a dry run over a local model says what the manifest would select, refuse and preserve.
 func TestG12DryRunSelectsRefusesAndPreserves(t *testing.T) {
 	store := guideStore()
-	d := Check(guideManifest(t), store, Protection{}, BrokerID{URL: "mqtt://lab:1883"}, noon.UnixMilli())
+	d := Check(guideManifest(t), store, Protection{}, BrokerID{URL: "mqtt://lab:1883"}, Past{}, noon.UnixMilli())
 	var got []Decision
 	for _, c := range d.Entries {
 		got = append(got, c.Decision)
@@ -94,7 +94,7 @@ func TestG12DryRunSelectsRefusesAndPreserves(t *testing.T) {
 		}
 	}
 	// A second run selects nothing: nothing is cleared again and again.
-	if again := Check(guideManifest(t), store, Protection{}, BrokerID{}, noon.UnixMilli()); again.Count(WouldClear) != 0 || again.Count(IsAbsent) != 2 {
+	if again := Check(guideManifest(t), store, Protection{}, BrokerID{}, Past{}, noon.UnixMilli()); again.Count(WouldClear) != 0 || again.Count(IsAbsent) != 2 {
 		t.Errorf("a second run selects %d", again.Count(WouldClear))
 	}
 }
@@ -106,15 +106,15 @@ func TestG12DryRunKnowsWhatKeepsAnEntryBack(t *testing.T) {
 	}
 	store := guideStore()
 	store.Publish([]byte("lab/retire/device07/state"), []byte("22"), true)
-	d := Check(guideManifest(t), store, p, BrokerID{}, noon.UnixMilli())
+	d := Check(guideManifest(t), store, p, BrokerID{}, Past{}, noon.UnixMilli())
 	if d.Entries[0].Decision != HasChanged || d.Entries[1].Decision != WouldRefuse || !strings.Contains(d.Entries[1].Why, "protected") {
 		t.Errorf("%+v", d.Entries[:2])
 	}
-	d = Check(guideManifest(t), nil, Protection{}, BrokerID{URL: "mqtt://other"}, 0)
+	d = Check(guideManifest(t), nil, Protection{}, BrokerID{URL: "mqtt://other"}, Past{}, 0)
 	if d.Looked || d.Count(WouldClear) != 0 || len(d.Notes) != 1 {
 		t.Errorf("on another broker: %+v", d)
 	}
-	if d = Check(guideManifest(t), nil, Protection{}, BrokerID{}, 0); d.Count(WouldClear) != 2 || !strings.Contains(d.Entries[0].Why, "not looked at") {
+	if d = Check(guideManifest(t), nil, Protection{}, BrokerID{}, Past{}, 0); d.Count(WouldClear) != 2 || !strings.Contains(d.Entries[0].Why, "not looked at") {
 		t.Errorf("without a store: %+v", d)
 	}
 }
@@ -326,7 +326,7 @@ func TestG9NoSentenceClaimsAbsence(t *testing.T) {
 // G10: a late writer that recreates a value is detected and named; nothing is cleared again by itself.
 func TestG10ALateWriterIsNamedAndNothingIsClearedAgain(t *testing.T) {
 	store := guideStore()
-	Check(guideManifest(t), store, Protection{}, BrokerID{}, 0).Rehearse(store)
+	Check(guideManifest(t), store, Protection{}, BrokerID{}, Past{}, 0).Rehearse(store)
 	store.Publish([]byte("lab/retire/device07/state"), []byte("21.5"), true)
 	if _, ok := store.Get([]byte("lab/retire/device07/state")); !ok {
 		t.Error("in the model the late writer does not recreate it")

@@ -52,7 +52,7 @@ func (o Outcome) sentence(topic []byte) string {
 	case Changed:
 		s = fmt.Sprintf("nothing was sent: %s does not hold the value that was approved", name)
 		if o.Now != nil {
-			s += fmt.Sprintf("; it holds %d bytes with the fingerprint %.12s", o.Now.Size, o.Now.Fingerprint)
+			s += fmt.Sprintf("; it holds %s with the fingerprint %.12s", Counted(o.Now.Size, "byte"), o.Now.Fingerprint)
 		}
 	case Vanished:
 		why := "it may be gone already, or this login may not read it"
@@ -89,7 +89,7 @@ func (o Outcome) foundText(name string) string {
 	case Present:
 		what := "it"
 		if o.Now != nil {
-			what = fmt.Sprintf("%d bytes, fingerprint %.12s", o.Now.Size, o.Now.Fingerprint)
+			what = fmt.Sprintf("%s, fingerprint %.12s", Counted(o.Now.Size, "byte"), o.Now.Fingerprint)
 		}
 		return fmt.Sprintf("%s with a new subscription was served %s (%s)", by, name, what)
 	case EmptyCopy:
@@ -123,7 +123,7 @@ func controlsText(rs []ControlResult) string {
 	if n := count(rs, NotCompared); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", n, NotCompared))
 	}
-	text := fmt.Sprintf("of %d controls %s", len(rs), strings.Join(parts, ", "))
+	text := fmt.Sprintf("of %s %s", Counted(len(rs), "control"), strings.Join(parts, ", "))
 	if l := lost(rs); l > 0 {
 		var names []string
 		for _, r := range rs {

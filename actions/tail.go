@@ -143,7 +143,7 @@ func (d *Desk) readEnd(number int, t *tail) (found bool, err error) {
 			return false, err
 		}
 		t.hurt = Damage{Bytes: size - end, SHA256: digest(b)}
-		t.fresh = fmt.Sprintf("the last line was half written: %d bytes without an end", size-end)
+		t.fresh = fmt.Sprintf("the last line was half written: %s without an end", Counted(int(size-end), "byte"))
 	}
 	// Normally one round. A last line that is no line of ours is passed over to learn the number of the one before it.
 	for skipped := int64(0); end > 0; skipped++ {
@@ -182,7 +182,7 @@ func (d *Desk) compareHead(t *tail) error {
 		}
 	}
 	if t.seq < h.Lines || !behind && t.fresh == "" {
-		t.fresh, t.moved = fmt.Sprintf("the record does not end as the head digest says: %d lines, the last with %s", h.Lines, h.SHA256), true
+		t.fresh, t.moved = fmt.Sprintf("the record does not end as the head digest says: %s, the last with %s", Counted(int(h.Lines), "line"), h.SHA256), true
 	}
 	return nil
 }

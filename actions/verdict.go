@@ -95,12 +95,14 @@ const (
 	Left
 	// NothingToRestore means that the record holds nothing that could be put back.
 	NothingToRestore
+	// ApprovalSpent means that a message was sent for the approval before: a clear is repeated only when it is approved anew.
+	ApprovalSpent
 	// Occupied means that the topic to restore holds something, and that overwriting it was not confirmed.
 	Occupied
 )
 
 var obstacleNames = []string{"none", "no exact topic", "not approved", "approval changed", "protected", "another broker", "locked",
-	"record not writable", "manifest not readable", "observer failed", "not connected", "left", "nothing to restore", "topic holds something"}
+	"record not writable", "manifest not readable", "observer failed", "not connected", "left", "nothing to restore", "approval used", "topic holds something"}
 
 // String returns a short phrase.
 func (o Obstacle) String() string { return nameOf(obstacleNames, uint8(o)) }

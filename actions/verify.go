@@ -199,9 +199,9 @@ func (w *verifier) end(ok bool) {
 		w.v.HeadFits, w.v.Head = true, fmt.Sprintf("the record ends as the head digest of %s says", at(h.At))
 	case w.named:
 		w.v.HeadFits = true
-		w.v.Head = fmt.Sprintf("the head digest is %d lines behind: it could not be written, or the program was stopped before", w.seq-h.Lines)
+		w.v.Head = fmt.Sprintf("the head digest is %s behind: it could not be written, or the program was stopped before", Counted(int(w.seq-h.Lines), "line"))
 	case h.Lines > w.seq:
-		w.v.Head = fmt.Sprintf("the head digest names %d lines and there are %d: lines at the end were taken away", h.Lines, w.seq)
+		w.v.Head = fmt.Sprintf("the head digest names %s and there are %d: lines at the end were taken away", Counted(int(h.Lines), "line"), w.seq)
 		last.Line, last.Seq, last.Why = last.Line+1, last.Seq+1, "it and what came after it were taken away"
 		w.bad(last)
 	default:

@@ -199,15 +199,24 @@ func (w *watcher) lookAgain(ctx context.Context, role string) {
 		return
 	}
 	w.later.Controls = compareControls(controls, look, quiet, err, w.live, w.Stamps)
+	w.claimOwn(ctx, w.op, w.later.Controls)
 	if lost(w.later.Controls) > 0 {
 		if second, err := w.look(ctx, q); second.blind(w.op.Topic, quiet, err) == "" {
 			look = second
 			w.later.Looks = append(w.later.Looks, lookOf("confirmation", 0, second, err))
 			w.later.Controls = compareControls(controls, second, quiet, err, w.live, w.Stamps)
+			w.claimOwn(ctx, w.op, w.later.Controls)
 		}
 	}
 	p, there := look.replay(w.op.Topic)
 	switch {
+	case !there && seenAgain(w.later.Controls) == 0 && !w.sighted(ctx, w.op.Topic, true, &w.later.Looks):
+		w.later.Found, w.later.Why = FoundNothingOut, "nothing at all was observed: this login may not be allowed to read"
+		for i := range w.later.Controls {
+			if w.later.Controls[i].State == Lost {
+				w.later.Controls[i].State = NotCompared
+			}
+		}
 	case !there:
 		w.later.Found = NotObserved
 	case len(p.Payload) == 0:

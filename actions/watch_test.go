@@ -199,7 +199,7 @@ func TestWatchRunsBesideTheNextClear(t *testing.T) {
 			t.Error(second.Sentence())
 		}
 		// The approved neighbour went by a clear of ours, with a tombstone that everybody can see.
-		if l := <-done; l.Found != NotObserved || count(l.Controls, ClearedBySomeone) != 1 || lost(l.Controls) != 0 {
+		if l := <-done; l.Found != NotObserved || count(l.Controls, ClearedHere) != 1 || !strings.Contains(l.Sentence, "cleared from here") || lost(l.Controls) != 0 {
 			t.Errorf("%s", l.Sentence)
 		}
 		mustVerify(t, b.desk)

@@ -34,7 +34,8 @@ func (p *program) checkCommand() *cobra.Command {
 		Use:   "check [MANIFEST]",
 		Short: "Tell what a manifest would clear, preserve, hold and refuse; publishes nothing",
 		Long: `Tell for each entry of a manifest what a clear of it would do: clear, preserve, hold, refuse (and why), changed since it
-was approved, or absent; with the value's fingerprint as it is now, and the neighbours that would be read as controls.
+was approved, absent, or cleared (when, and by which operation of the record); with the value's fingerprint as it is now,
+and the neighbours that would be read as controls. An approval is for one clear: what is there again is approved anew.
 Nothing is published. Without MANIFEST it is the one of the settings.
 
 What the topics hold is taken from a scan of the broker, as "retainscope list" makes it, with the login of the observer;
@@ -43,13 +44,13 @@ or from a saved "list --json" with --list FILE (- is stdin), without any broker;
 A faulty manifest is told line by line. A wildcard, an empty name and the like are no fault of the file: such an entry is
 refused.
 
---json prints one object for each entry: topic, topic_hex, line, decision (clear, preserve, hold, refuse, changed, absent),
+--json prints one object for each entry: topic, topic_hex, line, decision (clear, preserve, hold, refuse, changed, absent, cleared),
 why, provisional, controls, disposition, owner, approved_by, fingerprint (approved), fingerprint_now and size_now (null
 where nothing was seen), undo (false where the value is larger than clear.undo_payload), expect (where the journal knows how often it is published:
 until when a return must be expected). The last line has "summary": true,
 manifest, broker, how many of each decision, unlisted (topics seen that are not listed: on hold), looked, notes.
 
-Exit codes: 0 everything that is marked clear would be cleared; 20 something that is marked clear would not be; 1 the
+Exit codes: 0 everything that is marked clear would be cleared or was; 20 something that is marked clear would not be; 1 the
 manifest is wrong, or there is none, or the broker or the list cannot be read; 2 wrong usage or settings; 130 interrupted.`,
 		Example: `  retainscope check home.toml
   retainscope list --json > store.jsonl && retainscope check home.toml --list store.jsonl
@@ -122,7 +123,11 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 		}
 		b = t.broker(link.Broker)
 	}
-	d := actions.Check(m, store, t.guard, b, time.Now().UnixMilli())
+	listed, err := t.desk.List(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	d := actions.Check(m, store, t.guard, b, actions.PastOf(listed), time.Now().UnixMilli())
 	d.Notes = append(d.Notes, notes...)
 	out := bufio.NewWriter(p.stdout)
 	write := writeCheck
@@ -138,7 +143,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 	}
 	back := 0
 	for _, c := range d.Entries {
-		if c.Entry.Disposition == actions.Clear && c.Decision != actions.WouldClear {
+		if c.Entry.Disposition == actions.Clear && c.Decision != actions.WouldClear && c.Decision != actions.WasCleared {
 			back++
 		}
 	}
@@ -207,7 +212,7 @@ func beyond(filters []string, m *actions.Manifest) (further, notes []string, err
 	return further, notes, err
 }
 
-var decisions = []actions.Decision{actions.WouldClear, actions.WouldPreserve, actions.WouldHold, actions.WouldRefuse, actions.HasChanged, actions.IsAbsent}
+var decisions = []actions.Decision{actions.WouldClear, actions.WouldPreserve, actions.WouldHold, actions.WouldRefuse, actions.HasChanged, actions.IsAbsent, actions.WasCleared}
 
 func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
 	line := func(label, text string) { fmt.Fprintf(w, "%-9s %s\n", label, text) }
@@ -216,7 +221,7 @@ func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manife
 		line(c.Decision.String(), tui.Printable(e.Topic))
 		line("", fmt.Sprintf("line %d: %s", e.Line, c.Why))
 		if c.Held != nil && c.Decision != actions.WouldClear {
-			line("", fmt.Sprintf("now: %d bytes, fingerprint %s", c.Held.Size, c.Held.Fingerprint))
+			line("", fmt.Sprintf("now: %s, fingerprint %s", actions.Counted(c.Held.Size, "byte"), c.Held.Fingerprint))
 		}
 		if c.Decision != actions.WouldClear {
 			continue
@@ -225,7 +230,7 @@ func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manife
 			line("", "provisional: "+why)
 		}
 		if !t.undoable(c.Held) {
-			line("", fmt.Sprintf("no undo: its %d bytes are more than clear.undo_payload keeps", c.Held.Size))
+			line("", fmt.Sprintf("no undo: %s, more than clear.undo_payload keeps", actions.Counted(c.Held.Size, "byte")))
 		}
 		if d.Looked {
 			line("", controlsText(c.Controls))
@@ -244,6 +249,9 @@ func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manife
 		cmp.Or(strings.Join(counts, ", "), "no entries"))
 	if d.Looked {
 		fmt.Fprintf(w, "%s topics that were seen are not listed and stay on hold\n", thousands(int64(d.Unlisted)))
+	}
+	if d.Count(actions.WasCleared) > 0 {
+		fmt.Fprintln(w, "note: what was cleared is done: its entry may stay, be set to hold, or be taken out; the record keeps it")
 	}
 	for _, n := range d.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)

@@ -116,7 +116,7 @@ func (p *program) draft(ctx context.Context, t *retiring, m *actions.Manifest, t
 		}
 		e, _ = m.Find(topic)
 	}
-	fmt.Fprintf(p.stdout, "%s line %d: %s\nholds now: %d bytes, fingerprint %s\n", quoteless(t.path), e.Line, tui.Printable(topic), now.Size, now.Fingerprint)
+	fmt.Fprintf(p.stdout, "%s line %d: %s\nholds now: %s, fingerprint %s\n", quoteless(t.path), e.Line, tui.Printable(topic), actions.Counted(now.Size, "byte"), now.Fingerprint)
 	switch {
 	case !had:
 		fmt.Fprintln(p.stdout, "begun, on hold; to approve it, write owner, purpose, disposition, approved_by and approved_at there; see retainscope draft --help")

@@ -51,7 +51,7 @@ what was read back by whom and until when, and what stays unproven. A clear that
 unknown.
 
 --json prints one object a line: operation, topic, topic_hex, begun, owner, approved_by, verdict, provisional, open,
-restored, sentence, last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
+restored, sentence, after (what was put back since, in words), last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
 		Example: `  retainscope record show
   retainscope record show 20261130-140211-5
   retainscope record show --json | jq -r 'select(.verdict != "cleared and verified") | .topic'`,
@@ -82,11 +82,12 @@ type operationJSON struct {
 	Open        bool            `json:"open"`
 	Restored    bool            `json:"restored"`
 	Sentence    string          `json:"sentence"`
+	After       string          `json:"after"`
 	LastAt      time.Time       `json:"last_at"`
 }
 
 func summaryJSON(s actions.Summary) operationJSON {
-	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Restored, s.Sentence, s.LastAt}
+	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Restored, s.Sentence, s.After, s.LastAt}
 }
 
 func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
@@ -113,7 +114,7 @@ func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
 	}
 	p.tellOpen(ctx, t)
 	if l.Skipped > 0 {
-		fmt.Fprintf(p.stderr, "retainscope: warning: %d lines of the record cannot be read; `retainscope record verify` says which\n", l.Skipped)
+		fmt.Fprintf(p.stderr, "retainscope: warning: %s of the record cannot be read; `retainscope record verify` says which\n", actions.Counted(int(l.Skipped), "line"))
 	}
 	return nil
 }
@@ -123,8 +124,8 @@ func summaryText(s actions.Summary) string {
 	if s.Provisional && s.Verdict.Sent() {
 		text += ", provisional"
 	}
-	if s.Restored {
-		text += ", put back"
+	if s.After != "" {
+		text += ", " + s.After
 	}
 	return text
 }

@@ -169,7 +169,7 @@ func headText(t *retiring) string {
 	if h == nil {
 		return "record: there is no head digest, or it cannot be read"
 	}
-	return fmt.Sprintf("record: %d lines, digest of the last %s", h.Lines, h.SHA256)
+	return fmt.Sprintf("record: %s, digest of the last %s", actions.Counted(int(h.Lines), "line"), h.SHA256)
 }
 
 // expects says, where the journal knows how often a topic is published, until when a return must be expected should its
