@@ -320,7 +320,7 @@ func (op Operation) Undoable(topic []byte) (Copy, error) {
 
 func savedOrWhy(c Copy) error {
 	if !c.Saved {
-		return fmt.Errorf("the value of %s was not saved: with %s it was above the limit for undo", Quote(c.Topic), Counted(c.Size, "byte"))
+		return fmt.Errorf("the value of %s was not saved: its %d bytes were more than the limit for undo", Quote(c.Topic), c.Size)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package actions
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +37,7 @@ func (p *parser) keys(s *section, readers map[string]func(node)) {
 			if s.path != "" {
 				where = "in [" + s.path + "]"
 			}
-			p.wrong(n.line, "key %s is not known %s", n.key, where)
+			p.wrong(n.line, "key %s is not known %s%s", n.key, where, meant(slices.Collect(maps.Keys(readers)), n.key))
 			continue
 		}
 		read(n)
@@ -65,7 +67,7 @@ func (p *parser) choice(names []string, to func(uint8)) func(node) {
 		}
 		i, ok := indexOf(names, n.val.text)
 		if !ok {
-			p.wrong(n.line, "key %s is %s; it is one of: %s", n.key, Quote([]byte(n.val.text)), strings.Join(names, ", "))
+			p.wrong(n.line, "key %s is %s; it is one of: %s%s", n.key, Quote([]byte(n.val.text)), strings.Join(names, ", "), meant(slices.Clone(names), n.val.text))
 			return
 		}
 		to(i)
@@ -93,7 +95,7 @@ func (p *parser) section(s *section) {
 	case "topic.writer":
 		p.writer(s)
 	default:
-		p.wrong(s.line, "table %s is not known: a manifest holds [broker], [[topic]] and [[topic.writer]]", kind)
+		p.wrong(s.line, "table %s is not known: a manifest holds [broker], [[topic]] and [[topic.writer]]%s", kind, meant([]string{"broker", "topic", "topic.writer"}, kind))
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Sender) Send(ctx context.Context, o actions.Outgoing) (actions.Receipt,
 	if s.cfg.Version.Limited() {
 		return actions.Receipt{User: s.cfg.User}, errors.New(inventory.LimitedClears)
 	}
-	sh := &shot{ctx: ctx, order: o, clock: s.cfg.Clock, acks: make(chan acknowledged, 1)}
+	sh := &shot{ctx: ctx, order: o, clock: s.cfg.Clock, acks: make(chan acknowledged, 1), echoes: s.cfg.Echoes}
 	sh.receipt.User = s.cfg.User
 	sh.wire = &publishWire{guard: sh.guard, acked: sh.acked}
 	conn, err := dialPublishing(ctx, s.cfg, sh.wire)
@@ -66,6 +66,8 @@ type shot struct {
 	wire    *publishWire
 	acks    chan acknowledged
 	receipt actions.Receipt
+	echoes  *Echoes
+	refused func() // takes back that an echo is waited for; nil before the write
 }
 
 // acknowledged is a PUBACK and when it came.
@@ -100,6 +102,9 @@ func (s *shot) fire(ctx context.Context, conn *Conn) error {
 	s.receipt.Publishes = int(s.wire.handed.Load())
 	if s.receipt.Publishes == 0 {
 		s.receipt.Packet, s.receipt.SentAt = nil, time.Time{}
+		if s.refused != nil {
+			s.refused()
+		}
 	}
 	switch {
 	case ctx.Err() != nil && (err != nil || !written):
@@ -127,6 +132,8 @@ func (s *shot) guard(packet []byte) error {
 		return err
 	}
 	s.receipt.Packet, s.receipt.SentAt = bytes.Clone(packet), s.clock()
+	out := outgoingOf(s.order)
+	s.refused = s.echoes.expect(&out, s.order.Properties(), s.receipt.SentAt)
 	return nil
 }
 
@@ -168,4 +175,7 @@ func (s *shot) answer(a acknowledged) {
 	r := &s.receipt
 	r.Answered, r.AnswerID, r.Code, r.AnsweredAt = true, a.id, a.code, a.at
 	r.Reason, r.UserProperties = a.reason, a.user
+	if a.code >= 0x80 && s.refused != nil { // 3.4.2.1
+		s.refused()
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 // takeLive is the live connection's road into the inventory.
 func (w *Watcher) takeLive(batch []inventory.Publication) {
+	w.cfg.Echoes.claim(batch)
 	w.inv.Apply(batch)
 	if w.cfg.Version.Limited() {
 		w.doubts.hear(batch)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,7 +150,7 @@ func (w *wipe) approval() (e actions.Entry, ok bool) {
 
 // watchReturn waits for a return of the value where one is possible, and takes over what was seen.
 func (w *wipe) watchReturn(ctx context.Context) error {
-	if w.watch <= 0 || w.op.ID == "" || !mayReturn(w.op.Verdict()) {
+	if !w.watches() {
 		return nil
 	}
 	until := time.Now().Add(w.watch)
@@ -166,9 +167,15 @@ func (w *wipe) watchReturn(ctx context.Context) error {
 	op, err := w.desk.Operation(context.WithoutCancel(ctx), w.op.ID)
 	if err == nil {
 		w.op = op
+		if !w.json {
+			fmt.Fprintf(w.stdout, "%s: %s\n", verdictText(w.op), tui.Printable(w.op.Topic))
+		}
 	}
 	return err
 }
+
+// watches reports whether a return is watched for.
+func (w *wipe) watches() bool { return w.watch > 0 && w.op.ID != "" && mayReturn(w.op.Verdict()) }
 
 // mayReturn reports whether the topic may be empty now, so that a return can be seen.
 func mayReturn(v actions.Verdict) bool {
@@ -179,13 +186,18 @@ func mayReturn(v actions.Verdict) bool {
 	return v.Sent()
 }
 
-// report prints what happened before the watch begins: a person need not wait for it.
+// report prints what happened before the watch begins: a person need not wait for it. The verdict stands in front only
+// where it is the last word.
 func (w *wipe) report() {
 	if w.op.ID == "" {
 		return // said at the end
 	}
 	o := w.op.Outcome
-	fmt.Fprintf(w.stdout, "%s: %s\n", verdictText(w.op), tui.Printable(w.op.Topic))
+	soFar := ""
+	if w.watches() {
+		soFar = "so far, before a return is watched for: "
+	}
+	fmt.Fprintf(w.stdout, "%s%s: %s\n", soFar, verdictText(w.op), tui.Printable(w.op.Topic))
 	if o.Verdict == actions.ClearedVerified {
 		fmt.Fprintln(w.stdout, sentence(o.Sentence))
 	}
@@ -217,8 +229,11 @@ func (w *wipe) finish(ctx context.Context) error {
 	}
 	v := w.op.Verdict()
 	code, text := clearExit(v), v.String()+": "+w.op.Sentence()
-	if v == actions.NotSent {
+	switch v {
+	case actions.NotSent:
 		text = w.op.Sentence() + w.advice()
+	case actions.Changed:
+		text += w.another()
 	}
 	if w.lost != nil {
 		fmt.Fprintf(w.stderr, "retainscope: warning: %s\n", w.lost)
@@ -245,11 +260,38 @@ func (w *wipe) advice() string {
 		}
 		return "; `retainscope check --offline` tells everything that is wrong with it"
 	case actions.NotApproved:
+		if m, err := w.desk.Manifest(); err == nil {
+			if _, listed := m.Find(w.topic); !listed {
+				return fmt.Sprintf("; `retainscope draft --topic %s` begins an entry in %s", shellWord(w.topic), quoteless(w.path))
+			}
+		}
 		return fmt.Sprintf("; the manifest is %s, and `retainscope check` tells what it lacks", quoteless(w.path))
+	case actions.ApprovalSpent:
+		return fmt.Sprintf("; in %s write approved_at anew, and the fingerprint if the value is another", quoteless(w.path))
 	case actions.AnotherBroker:
 		return "; name that one with --broker and --user, or this one's manifest with --manifest"
 	}
 	return ""
+}
+
+// another says what a person does where the topic holds another value than the approved one.
+func (w *wipe) another() string {
+	now := w.op.Outcome.Now
+	if now == nil {
+		return ""
+	}
+	return fmt.Sprintf("; if that may go as well, approve it: in %s write approved_at anew and fingerprint = \"%s\"", quoteless(w.path), now.Fingerprint)
+}
+
+// shellWord is a topic as it is typed after --topic, or a placeholder where a shell would not take it as it is.
+func shellWord(topic []byte) string {
+	name := tui.Printable(topic)
+	if name != string(topic) || strings.ContainsFunc(name, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/_-.:=@", r))
+	}) || strings.HasPrefix(name, "-") {
+		return "TOPIC"
+	}
+	return name
 }
 
 // noUndo returns why there is no way back, nil where there is one.

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"retainscope/actions"
 )
 
 // configFile is a file that was read. Sections hold keys; profile.NAME holds keys of mqtt, and sections again.
@@ -188,32 +190,14 @@ func known(table []setting, section, name string) bool {
 
 // nearest proposes a setting whose name differs from the wrong one in one or two letters.
 func nearest(table []setting, wrong string) string {
-	for _, s := range table {
-		if distance(s.name, wrong) <= 2 && len(wrong) > 3 {
-			return "; is " + s.id() + " meant?"
-		}
+	names := make([]string, len(table))
+	for i, s := range table {
+		names[i] = s.name
+	}
+	if name, ok := actions.Nearest(names, wrong); ok {
+		return "; is " + table[slices.Index(names, name)].id() + " meant?"
 	}
 	return ""
-}
-
-// distance counts the letters to change, add or remove between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // values returns what the file gives to s, the profile's value last.

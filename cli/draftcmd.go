@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,13 +120,27 @@ func (p *program) draft(ctx context.Context, t *retiring, m *actions.Manifest, t
 	fmt.Fprintf(p.stdout, "%s line %d: %s\nholds now: %s, fingerprint %s\n", quoteless(t.path), e.Line, tui.Printable(topic), actions.Counted(now.Size, "byte"), now.Fingerprint)
 	switch {
 	case !had:
-		fmt.Fprintln(p.stdout, "begun, on hold; to approve it, write owner, purpose, disposition, approved_by and approved_at there; see retainscope draft --help")
+		fmt.Fprintf(p.stdout, "begun, on hold; to approve it, write %s there; see retainscope draft --help\n", approvalLacks(e))
 	case e.Fingerprint != now.Fingerprint:
 		fmt.Fprintf(p.stdout, "the entry was left as it is: %s, and of another value, %.12s\n", e.Disposition, e.Fingerprint)
 	default:
 		fmt.Fprintf(p.stdout, "the entry was left as it is: %s, and of this value\n", e.Disposition)
 	}
 	return nil
+}
+
+// approvalLacks names what an approval of e still needs.
+func approvalLacks(e actions.Entry) string {
+	var names []string
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{{"owner", e.Owner != ""}, {"purpose", e.Purpose != ""}, {"disposition", false}, {"approved_by", false}} {
+		if !f.has {
+			names = append(names, f.name)
+		}
+	}
+	return strings.Join(names, ", ") + " and approved_at"
 }
 
 // badManifest says everything that is wrong with a manifest, each with its line, or that there is none.

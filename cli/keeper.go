@@ -156,6 +156,9 @@ func (k *keeper) Live(batch []inventory.Publication) {
 	k.seen = k.seen[:0]
 	for i := range batch {
 		p := &batch[i]
+		if p.Origin == inventory.Own {
+			continue // what was sent from here is nobody's sign of life
+		}
 		s := journal.Seen{Topic: p.Topic, At: p.ReceivedAt, Live: true, Retain: p.Retain, Interval: p.Interval}
 		switch {
 		case !p.Retain:

@@ -42,7 +42,8 @@ of the store was seen, and so does the exit code: 0 verified, or no sign of loss
 these two with the reason on stderr; 1 failed; 2 wrong usage or settings; 130 interrupted.
 
 --where takes what / takes in the screen: words, globs with *, MQTT filters, is:never is:expiring is:unknown is:due
-is:live is:changed is:fell is:odd is:cut is:empty is:served is:left is:hazard is:approved (by the manifest, to be cleared),
+is:live is:changed is:fell is:odd is:cut is:empty is:served is:differs is:notseen is:left
+is:hazard is:approved (by the manifest, to be cleared) is:marked,
 owner:NAME, finding:NAME, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
 received, with a minus in front for descending.
 

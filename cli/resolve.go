@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"retainscope/broker"
 	"retainscope/readings"
 )
 
@@ -62,6 +63,8 @@ type resolved struct {
 	state       string // the folder for what is remembered between runs; empty where there is none
 	profile     string
 	warnings    []string // one sentence each, for stderr
+	// echoes tells what watches of what is sent in the same process.
+	echoes *broker.Echoes
 
 	rules     readings.Rules
 	ruleLines []string // where each of the rules stands
@@ -78,7 +81,7 @@ type sources struct {
 // merge returns the settings, or the first error in table order; an unknown key comes first.
 func merge(in sources) (*resolved, error) {
 	table := settings()
-	r := &resolved{from: map[string]source{}, profile: in.profile}
+	r := &resolved{from: map[string]source{}, profile: in.profile, echoes: new(broker.Echoes)}
 	if err := unknownEnv(table, in.env); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ answer; 15 nothing was sent; 16 nothing was sent: the topic holds something; 18 
 			}
 			return p.noMore(oneRestore)(cmd, args[1:])
 		},
-		ValidArgsFunction: p.operationNames,
+		ValidArgsFunction: p.restorable,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.runRestore(cmd.Context(), args[0], o) },
 	}
 	o.topic.flags(cmd, "a neighbour's exact `TOPIC`, where the clear took one along", cobra.NoFileCompletions)

@@ -19,7 +19,7 @@ func (r *resolved) connection(log *slog.Logger) broker.Config {
 	return broker.Config{
 		URL: m.Broker, User: m.User, Password: m.Password,
 		CAFile: m.CAFile, CertFile: m.CertFile, KeyFile: m.KeyFile, ServerName: m.ServerName, Insecure: m.Insecure,
-		ClientID: m.ClientID, KeepAlive: m.KeepAlive, Timeout: m.Timeout, Logger: log, Version: r.version(),
+		ClientID: m.ClientID, KeepAlive: m.KeepAlive, Timeout: m.Timeout, Logger: log, Version: r.version(), Echoes: r.echoes,
 	}
 }
 

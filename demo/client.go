@@ -45,7 +45,7 @@ func connectAs(ctx context.Context, addr string, level byte, clientID string, wh
 	if err == nil {
 		var code byte
 		if code, c.window, err = p.connack(level); err == nil && code != 0 {
-			err = refused(code)
+			err = refused(code, who)
 		}
 	}
 	if err != nil {
@@ -57,16 +57,19 @@ func connectAs(ctx context.Context, addr string, level byte, clientID string, wh
 	return c, nil
 }
 
-// refused names the codes that a login meets. Source: MQTT 5, 2.4.
-func refused(code byte) error {
-	name := ""
+// refused names the codes that a login meets, and the login. Source: MQTT 5, 2.4.
+func refused(code byte, who Login) error {
+	login := "an anonymous connection"
+	if who.User != "" {
+		login = fmt.Sprintf("the user %q or the password", who.User)
+	}
 	switch code {
 	case 0x86:
-		name = "Bad User Name or Password, "
+		return fmt.Errorf("refused %s: Bad User Name or Password (0x%02X)", login, code)
 	case 0x87:
-		name = "Not authorized, "
+		return fmt.Errorf("refused %s: Not authorized (0x%02X)", login, code)
 	}
-	return fmt.Errorf("refused (%s0x%02x)", name, code)
+	return fmt.Errorf("refused the connection (0x%02X)", code)
 }
 
 func (c *client) drop() {

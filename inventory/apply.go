@@ -21,7 +21,7 @@ func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 	inv.now = max(inv.now, q.ReceivedAt)
 	id, held := inv.lookup(uint32(hash), q.Topic)
 	switch {
-	case q.Origin != Live:
+	case q.Origin != Live && q.Origin != Own:
 		inv.applyCopy(q, hash, id, held, d)
 	case !q.Retain:
 		if held {
@@ -32,7 +32,11 @@ func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 		}
 	case len(q.Payload) == 0: // [MQTT-3.3.1-6]
 		inv.tombs.add(hash, q.ReceivedAt)
-		inv.news.put(q.ReceivedAt, Cleared, q.Topic)
+		kind := Cleared
+		if q.Origin == Own {
+			kind = ClearedHere
+		}
+		inv.news.put(q.ReceivedAt, kind, q.Topic)
 		inv.version++
 		if held {
 			inv.tellGone(id)
@@ -115,7 +119,7 @@ func (inv *Inventory) applyCopy(q *Publication, hash uint64, id uint32, held boo
 	rec.history = rec.history.Replay(interval)
 }
 
-// applySet takes in a live publication with RETAIN and a payload.
+// applySet takes in a live publication with RETAIN and a payload, somebody's or our own.
 func (inv *Inventory) applySet(q *Publication, hash uint64, id uint32, held bool, d func() digests) {
 	inv.habits.Publish(q.Interval)
 	var rec *record
@@ -138,9 +142,17 @@ func (inv *Inventory) applySet(q *Publication, hash uint64, id uint32, held bool
 			inv.fill(id, rec, q, flagTold, d)
 		}
 	}
+	second := uint32(max(q.ReceivedAt/1000, 1))
+	if q.Origin == Own {
+		// Newer than any copy that a scan brings, and otherwise no more than that: it tells of no publisher.
+		inv.reflag(rec, rec.flags&^(FlagStillServed|FlagLiveDiffers))
+		rec.history = expiry.History{}.Replay(q.Interval)
+		rec.set, rec.setEpoch, rec.epoch = second, inv.epoch, inv.epoch
+		inv.version++
+		return
+	}
 	f := rec.flags&^(FlagStillServed|FlagLiveDiffers) | FlagLive
 	inv.reflag(rec, f)
-	second := uint32(max(q.ReceivedAt/1000, 1))
 	since := uint32(0)
 	if rec.set != 0 && second > rec.set {
 		since = second - rec.set

@@ -12,6 +12,8 @@ const (
 	FoundChanged
 	// Cleared means that a live tombstone was seen: somebody emptied the slot. Also for topics that were not held.
 	Cleared
+	// ClearedHere means that a live tombstone was seen that this program had sent.
+	ClearedHere
 	// Expired means that the interval had run out, that the broker was asked, and that the topic was gone.
 	Expired
 	// Gone means that a scan did not show the topic, that the broker was asked, and that it was gone.
@@ -25,7 +27,7 @@ const (
 )
 
 var eventNames = [...]string{
-	"none", "appeared", "replaced", "found changed", "cleared by someone", "expired", "gone", "fell to never",
+	"none", "appeared", "replaced", "found changed", "cleared by someone", "cleared from here", "expired", "gone", "fell to never",
 	"gained an expiry", "still served after its end",
 }
 

@@ -72,7 +72,7 @@ func (inv *Inventory) Expect(n int) {
 // Apply takes in publications in the order in which they reached us. What it needs of them it copies. It holds the lock
 // for at most 256 at a time.
 //
-// A Replay or Answer fills or refreshes a slot and is never activity. Live with RETAIN and a payload replaces and is
+// Own is as Live, and no activity. A Replay or Answer fills or refreshes a slot and is never activity. Live with RETAIN and a payload replaces and is
 // activity; without a payload it empties the slot. Live without RETAIN does not change the slot; it is noted when there
 // is one.
 //

@@ -15,6 +15,9 @@ const (
 	Live
 	// Answer is a retained copy sent because we asked for its exact topic on the query connection. Never activity.
 	Answer
+	// Own is a publication that this program sent itself, as the live connection brought it back. It changes the slot as
+	// Live does and is nobody's activity.
+	Own
 )
 
 // Publication is one PUBLISH as it reached us. Topic, Payload and Properties are borrowed: they are valid only during

@@ -223,15 +223,3 @@ func short(text string) string {
 	}
 	return text
 }
-
-// eventWords says what happened, and of a clear whether it was one of this screen.
-func (m *model) eventWords(e *inventory.Event) string {
-	if e.Kind == inventory.Cleared {
-		for _, a := range m.acts {
-			if !a.restore && string(a.topic) == string(e.Topic) && e.At >= a.begun.UnixMilli() && (!a.over || e.At <= a.overAt.UnixMilli()) {
-				return "cleared from here"
-			}
-		}
-	}
-	return e.Kind.String()
-}

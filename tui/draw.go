@@ -284,7 +284,7 @@ func (m *model) place() string {
 	if e := m.news.last; e.At != 0 && m.now.Sub(time.UnixMilli(e.At)) < notableFor {
 		m.until(notableFor - m.now.Sub(time.UnixMilli(e.At)))
 		topic, _, _ := m.pen.m.cut(nil, e.Topic, 60, asName)
-		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + m.eventWords(&e) + ": " + string(topic)
+		text += " " + m.pen.g.dot + " " + millis(e.At, m.now) + " " + e.Kind.String() + ": " + string(topic)
 	}
 	return text
 }

@@ -194,7 +194,7 @@ func (m *model) writeEvents(w *writer) {
 		return
 	}
 	var counts []string
-	for _, k := range []inventory.EventKind{inventory.Cleared, inventory.Gone, inventory.Expired, inventory.FellToNever, inventory.GainedExpiry,
+	for _, k := range []inventory.EventKind{inventory.Cleared, inventory.ClearedHere, inventory.Gone, inventory.Expired, inventory.FellToNever, inventory.GainedExpiry,
 		inventory.Kept, inventory.Appeared, inventory.Replaced, inventory.FoundChanged} {
 		if n := h.count[k]; n > 0 {
 			counts = append(counts, number(n)+" "+k.String())
@@ -225,7 +225,7 @@ func (m *model) writeEvents(w *writer) {
 		case inventory.Expired:
 			style = w.p.pal.dim
 		}
-		m.writeEvent(w, e.At, style, m.eventWords(&e), e.Topic)
+		m.writeEvent(w, e.At, style, e.Kind.String(), e.Topic)
 	}
 	if int64(len(h.weighty)) < h.weightyCount() {
 		w.text(w.p.pal.dim, "Of each kind the last "+number(mostOfAKind)+" are kept; the counts above are of all.")
