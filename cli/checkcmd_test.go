@@ -159,7 +159,7 @@ func TestACheckSaysWhatStandsInTheWay(t *testing.T) {
 		{"no manifest", []string{"check", b.manifest + ".no"}, ExitFailed, "retainscope draft"},
 		{"no broker", []string{"check", b.manifest, "--broker", "mqtt://127.0.0.1:1", "--connect-timeout", "1s"}, ExitFailed, "refused"},
 		{"named twice", []string{"check", b.manifest, "--manifest", "x"}, ExitUsage, "named twice"},
-		{"a value that is too large to be kept", []string{"check", b.manifest, "--broker", b.url, "--undo-payload", "3B", "--quiet-time", "300ms"}, ExitOK, "no undo: its 7 bytes"},
+		{"a value that is too large to be kept", []string{"check", b.manifest, "--broker", b.url, "--undo-payload", "3B", "--quiet-time", "300ms"}, ExitOK, "no undo: 7 bytes"},
 	} {
 		o := run(t, b.env, c.args...)
 		if o.code != c.code || !strings.Contains(o.out+o.errout, c.says) {

@@ -252,9 +252,11 @@ func TestTheBrokerRefusesAClearByItsRights(t *testing.T) {
 		}
 	}
 	b := emptyWorkbench(t, m.URL())
+	again := 0
 	as := func(user, password string, more ...string) outcome {
 		t.Helper()
-		b.write(user, approved(benchOwn, benchValue), established)
+		again++ // each of them is approved anew
+		b.write(user, strings.Replace(approved(benchOwn, benchValue), "T12:00:00Z", fmt.Sprintf("T12:00:%02dZ", again), 1), established)
 		b.login = []string{"--user", user}
 		b.env = append([]string{"HOME=" + t.TempDir(), "MQTT__PASSWORD=" + password}, more...)
 		return b.clear("--json")

@@ -134,7 +134,7 @@ func (c *client) take() error {
 		topic := c.open[id]
 		delete(c.open, id)
 		if code >= 0x80 {
-			return fmt.Errorf("publish %q: %w", topic, refused(code))
+			return fmt.Errorf("publish %q: refused with 0x%02X", topic, code)
 		}
 	case typePublish:
 		topic, payload, err := p.publish(c.level)

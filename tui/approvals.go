@@ -153,6 +153,7 @@ const (
 	standRefused    // the name, or a pattern that protects it
 	standIncomplete // something an approval needs is missing
 	standAway       // approved on another broker
+	standSpent      // a message was sent for the approval
 	standUnseen
 	standChanged
 	standApproved
@@ -179,7 +180,19 @@ func (m *model) stand(e *actions.Entry) (st standing, phrase, why string) {
 	if m.sheet.away != "" {
 		return standAway, "another broker", m.sheet.away
 	}
-	switch hex, held := m.heldPrint(e.Topic); {
+	hex, held := m.heldPrint(e.Topic)
+	if s, spent := m.record.past.Spent(*e); spent {
+		used := "operation " + s.ID + " of " + instant(s.Begun, m.now) + " used the approval"
+		switch {
+		case held:
+			return standSpent, "there again", used + ", and the topic is there again: nothing would be sent. a shows it and approves anew"
+		case s.Cleared():
+			return standUnseen, "cleared", used + " and cleared it; no retained message of it is shown to this login now"
+		default:
+			return standSpent, "approval used", used + ": nothing would be sent. a approves anew"
+		}
+	}
+	switch {
 	case !held && m.link.State != inventory.Watching:
 		return standUnseen, "not observed", "there is no connection"
 	case !held:
@@ -199,7 +212,7 @@ func (s standing) tone() tone {
 		return fine
 	case standProvisional, standUnseen, standIncomplete:
 		return notable
-	case standRefused, standAway, standChanged:
+	case standRefused, standAway, standChanged, standSpent:
 		return alarming
 	}
 	return calm

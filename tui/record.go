@@ -20,6 +20,7 @@ type recordList struct {
 	lines   int64
 	skipped int64
 	head    string // digest of its end
+	past    actions.Past
 	have    bool
 	err     string
 	loading bool
@@ -39,6 +40,7 @@ type recordList struct {
 type recordMsg struct {
 	listed actions.Listed
 	head   string // digest of the end
+	past   actions.Past
 	err    error
 }
 
@@ -65,8 +67,9 @@ func (m *model) readRecord() tea.Cmd {
 	return m.task(func() tea.Msg {
 		defer cancel()
 		listed, err := from.Record(ctx, lines.Store)
+		past := actions.PastOf(listed)
 		slices.Reverse(listed.Operations)
-		msg := recordMsg{listed: listed, err: err}
+		msg := recordMsg{listed: listed, past: past, err: err}
 		if h, ok, err := from.Head(ctx); err == nil && ok {
 			msg.head = h.SHA256
 		}
@@ -85,9 +88,9 @@ func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 		r.err = asSentence(PrintableText([]byte(msg.err.Error())))
 	default:
 		r.ops, r.lines, r.skipped, r.head, r.have, r.err = msg.listed.Operations, msg.listed.Lines, msg.listed.Skipped, msg.head, true, ""
-		r.open, r.last = 0, ""
+		r.open, r.last, r.past = 0, "", msg.past
 		for i := range r.ops {
-			if s := &r.ops[i]; r.last == "" && !s.Restored && (s.Verdict == actions.ClearedVerified || s.Verdict == actions.Collateral) {
+			if s := &r.ops[i]; r.last == "" && !s.Restored && !s.PutBack && (s.Verdict == actions.ClearedVerified || s.Verdict == actions.Collateral) {
 				r.last = s.ID
 			}
 			if r.ops[i].Open && (m.running == nil || string(m.running.topic) != string(r.ops[i].Topic)) {

@@ -255,5 +255,37 @@ func TestATopicThatCameBackBeforeIsNotClearedAgainWithoutAWord(t *testing.T) {
 	s.keys("x")
 	s.typeWord("state")
 	s.keys("enter", "x")
+	s.wants("x is off: operation", "used the approval")
+	s.keys("3", "enter")
+	s.wantsProse("There again. Operation")
+	s.keys("esc", "esc")
+	// Approved anew it can be cleared again.
+	shop.ops[0].Intent.Entry.ApprovedAt = at0.Add(-time.Hour)
+	s.keys("4", "1", "x")
 	s.wantsProse("already: came back. Somebody still writes it; to clear it again and again retires nothing")
+}
+
+func TestATopicThatIsThereAgainIsNotShownAsCleared(t *testing.T) {
+	s, shop := clearStage(t, 120, 40, false)
+	s.keys("x")
+	s.typeWord("state")
+	s.keys("enter", "4")
+	s.wants("cleared and verified   caldates2mqtt")
+	shop.inv.Apply([]inventory.Publication{live(birthdayState, "again", expiry.None(), 0)})
+	s.keys("1", "4")
+	s.wants("cleared, there again")
+	s.keys("enter")
+	s.wantsProse("The topic is there again")
+	s.keys("esc", "3")
+	s.wants("there again")
+}
+
+func TestAClearOfThisProgramIsNotCountedAsSomebodyElses(t *testing.T) {
+	inv := house(t)
+	s := newStage(t, seenAll(watching()), inv, 120, 40, func(*Options) {})
+	p := live(birthdayState, "", expiry.None(), 0)
+	p.Origin = inventory.Own
+	inv.Apply([]inventory.Publication{p})
+	s.keys("6")
+	s.wants("1 cleared by someone, 1 cleared from here", "cleared from here     caldates2mqtt/birthday/state")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"retainscope/actions"
+	"retainscope/inventory"
 )
 
 // How the record is drawn.
@@ -115,12 +116,27 @@ func summaryWords(s *actions.Summary) (string, tone) {
 		return "UNKNOWN, no outcome", alarming
 	case s.Restored:
 		return "put back since", notable
+	case s.PutBack:
+		return s.After, notable
 	}
 	text, t := verdictWords(s.Verdict)
 	if s.Provisional && s.Verdict == actions.ClearedVerified {
 		return "cleared, provisional", notable
 	}
 	return text, t
+}
+
+// thereAgain reports whether the topic of a clear that was accepted holds something now, though nothing was put back
+// from here and it was not cleared again since.
+func (m *model) thereAgain(s *actions.Summary) bool {
+	if !s.Cleared() || s.Verdict == actions.StillPresent || m.link.State != inventory.Watching {
+		return false
+	}
+	if last, ok := m.record.past.Last(s.Topic); !ok || last.ID != s.ID {
+		return false
+	}
+	_, held := m.inv.Find(s.Topic)
+	return held
 }
 
 func (m *model) drawRecordRow(s *actions.Summary, selected bool) {
@@ -140,6 +156,9 @@ func (m *model) drawRecordRow(s *actions.Summary, selected bool) {
 	p.sayIn(p.pal.dim, at)
 	p.to(2 + when)
 	text, t := summaryWords(s)
+	if m.thereAgain(s) {
+		text, t = "cleared, there again", alarming
+	}
 	p.in(p.pal.of(t))
 	p.wire([]byte(inCells(text, verdict-1)), verdict-1, asText)
 	p.in("")
@@ -168,6 +187,9 @@ func (m *model) writeOperation(w *writer, op *actions.Operation) {
 	for i, line := range strings.Split(strings.TrimRight(op.Report(PrintableText), "\n"), "\n") {
 		if i == 0 {
 			w.text(w.p.pal.strong, asSentence(line))
+			if s, ok := m.record.past.Last(op.Topic); ok && s.ID == op.ID && m.thereAgain(&s) {
+				w.text(w.p.pal.bad, "The topic is there again, as this screen sees it now: somebody still writes it, or put it back.")
+			}
 			continue
 		}
 		rest, ok := strings.CutPrefix(line, "  ")

@@ -34,7 +34,7 @@ func (m *model) undoable() (id string, ok bool) {
 		}
 		return s.ID, true
 	}
-	if a, ok := m.actHere(); ok && !a.restore && a.over && a.op.ID != "" && a.op.Outcome.Verdict.Sent() {
+	if a, ok := m.actHere(); ok && !a.restore && a.over && a.op.ID != "" && a.op.Outcome.Verdict.Sent() && a.op.Verdict() != actions.Refused {
 		return a.op.ID, true
 	}
 	return m.record.last, m.record.last != ""
