@@ -223,7 +223,8 @@ func (m *model) drawApprovedRow(e *actions.Entry, selected bool) {
 	state, topic, by := m.approvedColumns()
 	st, phrase, _ := m.stand(e)
 	t := st.tone()
-	if words, tone, ok := m.actReading(e.Topic); ok {
+	// A clear that went well says nothing of a topic that is there again.
+	if words, tone, ok := m.actReading(e.Topic); ok && (st != standSpent || tone == alarming) {
 		phrase, t = words, tone
 	}
 	p.to(2)
