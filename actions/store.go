@@ -83,6 +83,15 @@ func (d *Dir) Names(prefix string) ([]string, error) {
 	return names, nil
 }
 
+// regular returns the error of a path that names something else than a file with content of its own. Opening a named
+// pipe would wait for its other end, and no signal ends that.
+func regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", Quote([]byte(path)))
+	}
+	return nil // opening tells what else is wrong
+}
+
 type diskFile struct{ *os.File }
 
 func (f diskFile) Size() (int64, error) {
@@ -95,7 +104,11 @@ func (f diskFile) Size() (int64, error) {
 
 // Open satisfies Store.
 func (d *Dir) Open(name string) (ReadFile, error) {
-	f, err := os.Open(filepath.Join(d.path, name))
+	path := filepath.Join(d.path, name)
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +121,9 @@ func (d *Dir) Append(name string) (AppendFile, error) {
 		return nil, err
 	}
 	path := filepath.Join(d.path, name)
+	if err := regular(path); err != nil {
+		return nil, err
+	}
 	_, missing := os.Lstat(path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -129,6 +145,9 @@ func (d *Dir) Replace(name string, content []byte) (err error) {
 	path := filepath.Join(d.path, name)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	}
+	if err := regular(path); err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -166,6 +185,9 @@ func (d *Dir) TryLock(name string) (func() error, error) {
 		return nil, err
 	}
 	path := filepath.Join(d.path, name)
+	if err := regular(path); err != nil {
+		return nil, err
+	}
 	f, err := openLocked(path)
 	if errors.Is(err, ErrLocked) {
 		if holder, readErr := os.ReadFile(path); readErr == nil {

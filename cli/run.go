@@ -115,7 +115,8 @@ tell whether they were retained, and nothing can be cleared. There is no fallbac
 
 Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
 "list" also 3 incomplete and 4 unverified; "check", "clear", "restore" and "record" have more, told by their help.
-SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back; SIGABRT gives a trace.`,
+SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back, a second one after 3 s at once;
+SIGABRT gives a trace.`,
 		Example: `  retainscope demo                                    a first look, without a broker
   retainscope --broker mqtt://broker.lan              the screen
   retainscope --broker mqtts://broker.lan --user me --ask-password

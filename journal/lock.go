@@ -33,6 +33,9 @@ func acquire(path, holder string, now int64, group bool) (*lockFile, error) {
 	if group {
 		mode = 0o660
 	}
+	if err := regular(path); err != nil {
+		return nil, fmt.Errorf("lock journal: %w", err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
 	if err != nil {
 		return nil, fmt.Errorf("lock journal: %w", err)

@@ -33,6 +33,9 @@ func Read(path string) (*Reader, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
+	if err := regular(path); err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
 	r, err := read(path, "ro")
 	if err != nil {
 		// Nobody writes and the folder is not ours: SQLite cannot make the files that go with the log, and needs none

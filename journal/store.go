@@ -92,6 +92,9 @@ func newWriter(path string, o Options) (_ *writer, err error) {
 	if o.Group {
 		mode = 0o660
 	}
+	if err := regular(path); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
 	// SQLite gives its other files the rights of this one.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
 	if err != nil {
@@ -125,6 +128,15 @@ func newWriter(path string, o Options) (_ *writer, err error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// regular returns the error of a path that names something else than a file with content of its own. Opening a named
+// pipe would wait for its other end, and no signal ends that.
+func regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%q is no regular file", path)
+	}
+	return nil // opening tells what else is wrong
 }
 
 // source returns the data source name of path.
