@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"retainscope/actions"
 	"retainscope/broker"
 	"retainscope/readings"
 )
@@ -222,7 +223,7 @@ func likelyTypos(table []setting, env map[string]string) (warnings []string) {
 			continue
 		}
 		for _, s := range table {
-			if s.section == section && len(rest) > 3 && distance(s.name, strings.ToLower(rest)) <= 2 {
+			if _, near := actions.Nearest([]string{s.name}, strings.ToLower(rest)); s.section == section && near {
 				warnings = append(warnings, fmt.Sprintf("environment %s is no setting and has no effect; is %s meant?", quoteless(name), s.env()))
 				break
 			}
