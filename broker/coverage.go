@@ -13,12 +13,15 @@ import (
 const (
 	// safeBytes is how much a broker was never seen to lose from, whatever the reader does: less than its send buffer.
 	safeBytes = 4_000_000
+	// safeUnix is the same over a unix socket, whose buffer does not grow: less than half of what Linux gives it.
+	safeUnix = 100_000
 	// safeCopies is the same in messages: fewer than any broker queues.
 	safeCopies = 900
 )
 
 // evidence is what is known when a scan ends, or when a figure comes later.
 type evidence struct {
+	unix     bool // over a unix socket
 	filters  []string
 	grants   []inventory.Grant // answers to filters; extra ones are not among them
 	extra    []inventory.Grant
@@ -78,8 +81,24 @@ func (e *evidence) known() int64 {
 	return e.now.known()
 }
 
+// safeSize returns how much the broker of c was never seen to lose from.
+func (c Config) safeSize() int64 {
+	if a, _ := parseAddress(c.URL); a.network == "unix" {
+		return safeUnix
+	}
+	return safeBytes
+}
+
+// safe returns how many bytes a broker was never seen to lose from, on the road that was taken.
+func (e *evidence) safe() int64 {
+	if e.unix {
+		return safeUnix
+	}
+	return safeBytes
+}
+
 // small reports whether less came than any broker was seen to lose from.
-func (e *evidence) small() bool { return e.wire < safeBytes || e.copies <= safeCopies }
+func (e *evidence) small() bool { return e.wire < e.safe() || e.copies <= safeCopies }
 
 // agrees reports whether the broker's own count is exactly what this scan brought. What was held before and could not be
 // asked for proves nothing: as many others may be missing.
@@ -196,7 +215,7 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.NoSignOfLoss, rule + "; less came than any broker was seen to lose from."
 	default:
 		return inventory.Unverified, fmt.Sprintf("%s; %s came, from %s on a broker may drop in silence, and it tells this login no figure to check against.",
-			rule, bytesText(e.wire), bytesText(safeBytes))
+			rule, bytesText(e.wire), bytesText(e.safe()))
 	}
 }
 

@@ -86,9 +86,12 @@ func (e *evidence) remedies(claim inventory.Claim) (out []string) {
 	_, moved := e.now.dropsSince(e.before)
 	if moved || e.pings > 0 || !e.small() || e.stalls > 0 || e.slices.found > 0 {
 		out = append(out,
-			"Ask for less at a time with --filter: below about 4 MB or 900 topics a broker was never seen to lose any.",
+			"Ask for less at a time with --filter: below about "+map[bool]string{false: "4 MB", true: "0.1 MB"}[e.unix]+" or 900 topics a broker was never seen to lose any.",
 			"Set max_queued_messages 0 in mosquitto.conf: then nothing is dropped, and a slow reader costs the broker memory instead.",
 			"On the broker's host the file mosquitto.db holds the whole store (where persistence is on).")
+	}
+	if e.unix && !e.small() {
+		out = append(out, "Connect over TCP (mqtt://localhost): its buffers grow, and those of a unix socket do not.")
 	}
 	if e.known() > e.held {
 		out = append(out, "Use a login that may read everything, to see whether permissions explain the difference.")

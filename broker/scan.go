@@ -28,7 +28,7 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 		c.Claim, c.Rule, c.StartedAt, c.EndedAt, c.CountedAt = inventory.Scanning, askText(w.last), started, time.Time{}, time.Time{}
 		c.Gaps, c.Remedies = nil, nil
 	})
-	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet}
+	e := evidence{filters: w.cfg.Filters, quiet: w.cfg.Quiet, unix: w.cfg.safeSize() == safeUnix}
 	snap := w.scanWhole(ctx, &e)
 	if e.ended == "" && e.live() {
 		unseen := w.unseen(ctx)

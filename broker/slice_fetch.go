@@ -14,8 +14,8 @@ type fetched struct {
 }
 
 // tooLarge reports whether the batch was of a size from which brokers were seen to lose, so that it proves nothing.
-func (f fetched) tooLarge(strict bool) bool {
-	return f.unanswered || f.copies > safeCopies && (strict || f.bytes > safeBytes)
+func (f fetched) tooLarge(strict bool, safe int64) bool {
+	return f.unanswered || f.copies > safeCopies && (strict || f.bytes > safe)
 }
 
 // fetch asks for a batch. A connection that ended, or whose pings no longer tell anything, is made anew, once.

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// sliceBytes and sliceCopies are what a batch of slices is planned for; the rest up to the safe size is for what
-	// was not foreseen.
-	sliceBytes  = safeBytes * 3 / 4
+	// sliceCopies is what a batch of slices is planned for, and as much of the safe size in bytes; the rest is for what was
+	// not foreseen.
 	sliceCopies = safeCopies * 3 / 4
 	// sliceWalk bounds the tree nodes that the broker visits for one SUBSCRIBE: some tens of milliseconds.
 	sliceWalk    = 300_000
@@ -218,7 +217,7 @@ func (s *slicer) ask(parts []part, sample bool) bool {
 			}
 			return false
 		}
-		if got.tooLarge(s.strict) {
+		if got.tooLarge(s.strict, s.w.cfg.safeSize()) {
 			s.divide(batch, got)
 		} else {
 			for _, p := range batch {
@@ -248,7 +247,7 @@ func (s *slicer) nextBatch() []part {
 		size += float64(p.bytes) * s.scale
 		walk += int(p.walk)
 		packet += len(p.slice.filter()) + 3
-		if n > 0 && (copies > sliceCopies && (s.strict || size > sliceBytes) || walk > sliceWalk || packet > slicePacket) {
+		if n > 0 && (copies > sliceCopies && (s.strict || size > float64(s.w.cfg.safeSize())*3/4) || walk > sliceWalk || packet > slicePacket) {
 			break
 		}
 		n++

@@ -53,12 +53,12 @@ func (l *liveLapse) look(ctx context.Context, hopes bool) {
 		}
 	}
 	s := l.conn.Stats()
-	if beyondSafe(l.last, s) {
+	if l.beyondSafe(l.last, s) {
 		l.flood = true
 	}
 	select {
 	case <-l.waiting:
-		l.flood = l.flood || beyondSafe(l.before, l.atAnswer)
+		l.flood = l.flood || l.beyondSafe(l.before, l.atAnswer)
 		l.waiting, l.mute = nil, time.Time{}
 	default:
 	}
@@ -68,7 +68,7 @@ func (l *liveLapse) look(ctx context.Context, hopes bool) {
 		l.probe(ctx)
 	case l.waiting != nil && now.Sub(latest(l.asked, s.LastByte)) >= muteTime && l.mute.IsZero():
 		l.mute = latest(l.asked, s.LastByte)
-	case l.waiting != nil && beyondSafe(l.before, s):
+	case l.waiting != nil && l.beyondSafe(l.before, s):
 		l.flood = true
 	case l.waiting != nil && now.Sub(l.asked) >= 2*muteTime:
 		// The answer itself may have been dropped: that to another PINGREQ stands for it.
@@ -91,8 +91,8 @@ func (l *liveLapse) probe(ctx context.Context) {
 }
 
 // beyondSafe reports whether more came between two looks than any broker was seen to queue without a loss.
-func beyondSafe(from, to Stats) bool {
-	return to.WireBytes-from.WireBytes >= safeBytes && to.Publications-from.Publications > safeCopies
+func (l *liveLapse) beyondSafe(from, to Stats) bool {
+	return to.WireBytes-from.WireBytes >= l.conn.cfg.safeSize() && to.Publications-from.Publications > safeCopies
 }
 
 // noteLapses takes what look found against the scan that ended last, and reports whether that is a new doubt.

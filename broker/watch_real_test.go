@@ -3,6 +3,9 @@ package broker
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,5 +109,41 @@ func TestLayoutsThatSlicesDivideAndOneThatTheyCannot(t *testing.T) {
 				t.Errorf("%d of 10000 topics, %s: %s", n, cov.Claim, cov.Rule)
 			}
 		})
+	}
+}
+
+// A unix socket holds 0.2 MB, whatever the other side does: what is lost there was called no sign of loss.
+func TestAUnixSocketThatLosesIsNotTrustedForItsSize(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	dir := t.TempDir()
+	acl := filepath.Join(dir, "acl")
+	// No right to read $SYS: nothing tells of the loss.
+	if err := os.WriteFile(acl, []byte("topic readwrite load/#\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"acl_file " + acl}, ListenerLines: []string{"listener 0 " + socket, "allow_anonymous true"}})
+	c := rawConnect(t, b.URL())
+	var all []byte
+	for i := range n {
+		all = append(all, publish(message{topic: deep(i), payload: strings.Repeat("x", 200), retain: true})...)
+	}
+	c.write(all)
+	c.settle()
+	for _, slices := range []bool{false, true} {
+		w, inv := watch(t, WatchConfig{Config: Config{URL: "unix://" + socket}, Quiet: 300 * time.Millisecond, SysWait: time.Second, Once: true, Slices: slices})
+		cov := scanned(t, w, 2*time.Minute)
+		held := inv.Counts().Topics
+		t.Logf("slices %t: %d of %d, %s", slices, held, n, cov.Claim)
+		if held < n && (cov.Claim == inventory.Verified || cov.Claim == inventory.NoSignOfLoss) {
+			t.Errorf("%d of %d, and the claim is %s: %s", held, n, cov.Claim, cov.Rule)
+		}
+		if held < n && !slices && !strings.Contains(strings.Join(cov.Remedies, " "), "Connect over TCP") {
+			t.Errorf("nothing is said of the socket: %q", cov.Remedies)
+		}
+		if slices && held < n/2 {
+			t.Errorf("slices brought %d of %d", held, n)
+		}
 	}
 }
