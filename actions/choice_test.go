@@ -270,6 +270,44 @@ func TestExportHoldsNoPayloadAndNoMarkdownOfOthers(t *testing.T) {
 	}
 }
 
+func TestAnExportMovedTheCursorOfWhoReadsIt(t *testing.T) {
+	b := newBench(t)
+	m, err := b.desk.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := m.Find(b.topic)
+	const hostile = "o\x1b[31m\u202e\u200b\u0085\U000E0001"
+	e.Owner, e.Purpose, e.Reason = hostile, hostile, hostile
+	e.Writers = []Writer{{Name: hostile, Kind: Device, State: Stopped, Evidence: hostile, EvidenceAt: noon, Will: WillDiscarded}}
+	if err := m.Approve(e, Protection{}, Person{Login: hostile}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.desk.Save(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	b.send = func(r *Receipt) error { r.Reason = hostile; return nil }
+	op := b.clear()
+	if op.ID == "" {
+		t.Fatal(op.Sentence())
+	}
+	if _, err := b.clearer.Recheck(t.Context(), op.ID, hostile); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := b.desk.Export(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(out.String(), "\n") {
+		if !plainText([]byte(line)) {
+			t.Errorf("a terminal acts on %q", line)
+		}
+	}
+	if !strings.Contains(out.String(), `| o\\u001B\[31m\\u202E`) {
+		t.Errorf("the owner is not there:\n%s", out.String())
+	}
+}
+
 func TestEveryNameReadsBack(t *testing.T) {
 	type namer interface {
 		MarshalText() ([]byte, error)

@@ -117,8 +117,13 @@ func code(b []byte) string {
 	return strings.NewReplacer("`", `\x60`, "|", `\x7c`).Replace(Quote(b))
 }
 
-// markdown escapes what Markdown would read as its own.
+// markdown escapes what Markdown would read as its own, and whatever a terminal might act on or a person could not see:
+// the text may be a person's or a broker's.
 func markdown(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\n", " ") {
+		writeVisible(&b, r)
+	}
 	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
-		"|", "\\|", "#", "\\#", "\n", " ").Replace(s)
+		"|", "\\|", "#", "\\#").Replace(b.String())
 }

@@ -93,16 +93,24 @@ func QuoteTOML(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			fmt.Fprintf(&b, `\U%08X`, r)
 		default:
-			fmt.Fprintf(&b, `\u%04X`, r)
+			writeVisible(&b, r)
 		}
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// writeVisible writes r, or an escape where a terminal might act on it or a person could not see it.
+func writeVisible(b *strings.Builder, r rune) {
+	switch {
+	case unicode.IsPrint(r):
+		b.WriteRune(r)
+	case r > 0xFFFF:
+		fmt.Fprintf(b, `\U%08X`, r)
+	default:
+		fmt.Fprintf(b, `\u%04X`, r)
+	}
 }
 
 // readValue reads one value at the reader's place.
