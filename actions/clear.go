@@ -250,7 +250,7 @@ func (r *run) conclude(ctx context.Context) (Operation, error) {
 	})
 	if err != nil {
 		r.op.Outcome = &out
-		return r.op, fmt.Errorf("the outcome of operation %s (%s) is not in the record: %w", r.op.ID, out.Verdict, err)
+		return r.op, unrecorded(fmt.Sprintf("the outcome of operation %s (%s)", r.op.ID, out.Verdict), err)
 	}
 	r.op.fold(l)
 	r.tell(r.op.ID, StepRecorded, out.Verdict.String())

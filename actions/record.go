@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -90,7 +91,19 @@ func (d *Desk) write(l Line) (Line, error) {
 		err = d.store.Replace(d.headName(), append(head, '\n'))
 	}
 	if err != nil {
-		return l, fmt.Errorf("write head digest of the record: %w", err)
+		return l, fmt.Errorf("%w: %w", errHead, err)
 	}
 	return l, nil
+}
+
+// errHead is the error of a line that stands and is synced, and whose digest could not be written beside it.
+var errHead = errors.New("write head digest of the record")
+
+// unrecorded returns the error of appending what, a finished statement such as an outcome. It says whether the record
+// holds it.
+func unrecorded(what string, err error) error {
+	if errors.Is(err, errHead) {
+		return fmt.Errorf("%s is in the record, but the head digest beside it could not be written: %w", what, err)
+	}
+	return fmt.Errorf("%s is not in the record: %w", what, err)
 }

@@ -311,6 +311,25 @@ func TestRecordWhatCannotBeSyncedIsNotWritten(t *testing.T) {
 	}
 }
 
+func TestRecordAnOutcomeThatStandsWasSaidToBeMissing(t *testing.T) {
+	b, m := memoryBench(t)
+	full := func() { m.head = errFull }
+	b.onSend = full
+	op, err := b.clearer.Clear(context.Background(), b.request)
+	want := "the outcome of operation " + op.ID + " (cleared and verified) is in the record, but the head digest beside it could not be written"
+	if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, errFull) {
+		t.Errorf("the clear says %v", err)
+	}
+	m.head = nil
+	if op, err = b.desk.Operation(t.Context(), op.ID); err != nil || op.Verdict() != ClearedVerified {
+		t.Errorf("the record says %s (%v)", op.Sentence(), err)
+	}
+	_, err = b.clearer.Restore(t.Context(), RestoreRequest{Operation: op.ID, By: "kim"})
+	if err == nil || !strings.Contains(err.Error(), "(restored) is in the record, but the head digest") {
+		t.Errorf("the restore says %v", err)
+	}
+}
+
 func TestRecordAHeadThatIsBehindIsNoSignOfTampering(t *testing.T) {
 	for behind := 1; behind <= 3; behind++ {
 		b, m := memoryBench(t)

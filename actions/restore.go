@@ -272,7 +272,7 @@ func (r *restore) conclude(ctx context.Context) (UndoOutcome, error) {
 		return Line{Kind: LineUndoOutcome, Operation: r.id, UndoOutcome: &out}
 	})
 	if err != nil {
-		return out, fmt.Errorf("the outcome of the restore %s (%s) is not in the record: %w", r.id, out.Result, err)
+		return out, unrecorded(fmt.Sprintf("the outcome of the restore %s (%s)", r.id, out.Result), err)
 	}
 	r.tell(r.id, StepRecorded, out.Result.String())
 	return out, nil
