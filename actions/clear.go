@@ -141,20 +141,31 @@ func (r *run) act(ctx context.Context) {
 		return
 	}
 	r.op.fold(l)
-	// The last moment to see that somebody wrote it meanwhile. Between here and the broker nobody can look.
-	if !r.unchanged(r.witness.Drain()) {
-		return
-	}
-	if err := r.witness.Err(); err != nil {
-		r.stopLooking(ctx, "the witness was lost: "+err.Error())
-		return
-	}
-	if ctx.Err() != nil {
-		r.stop(Left, "left before anything was sent")
+	if r.ready(ctx) != nil {
 		return
 	}
 	r.tell(r.op.ID, StepCompared, "value as approved")
 	r.send(ctx, base)
+}
+
+// errNotReady ends a send before its first byte; the reason stands in the outcome.
+var errNotReady = errors.New("not sent")
+
+// ready looks once more, as late as possible, whether somebody wrote the topic meanwhile. Between here and the broker
+// nobody can look: what comes then is found by the witness, afterwards.
+func (r *run) ready(ctx context.Context) error {
+	if !r.unchanged(r.witness.Drain()) {
+		return errNotReady
+	}
+	if err := r.witness.Err(); err != nil {
+		r.stopLooking(ctx, "the witness was lost: "+err.Error())
+		return errNotReady
+	}
+	if ctx.Err() != nil {
+		r.stop(Left, "left before anything was sent")
+		return errNotReady
+	}
+	return nil
 }
 
 // send puts the tombstone on the wire, once, and looks what became of it.
@@ -165,9 +176,12 @@ func (r *run) send(ctx context.Context, base *Baseline) {
 		return
 	}
 	sendCtx, cancel := context.WithTimeout(ctx, r.bounds.Send)
-	receipt, err := r.Sender.Send(sendCtx, out)
+	receipt, err := r.Sender.Send(sendCtx, out, func() error { return r.ready(ctx) }) // a connection takes its time
 	cancel()
 	if receipt.Packet == nil && receipt.Publishes == 0 {
+		if errors.Is(err, errNotReady) {
+			return
+		}
 		why := "the sender gave no reason"
 		if err != nil {
 			why = err.Error()
@@ -178,7 +192,7 @@ func (r *run) send(ctx context.Context, base *Baseline) {
 		}
 		return
 	}
-	s := sent{receipt: receipt, sendErr: err, approved: r.op.Intent.Entry.Fingerprint, before: base.Topic, stamps: r.Stamps}
+	s := sent{receipt: receipt, sendErr: err, approved: r.op.Intent.Entry.Fingerprint, before: base.Topic, stamps: r.Stamps, limit: r.bounds.Payload}
 	packet, err := out.Check(receipt.Packet)
 	switch {
 	case err != nil:

@@ -351,18 +351,18 @@ func TestLeavingIsNoAnswerAndNothingIsSentTwice(t *testing.T) {
 // ctxSender sends nothing once the person has left, as a sender that dials does.
 type ctxSender struct{ *lab }
 
-func (s ctxSender) Send(ctx context.Context, o Outgoing) (Receipt, error) {
+func (s ctxSender) Send(ctx context.Context, o Outgoing, ready func() error) (Receipt, error) {
 	if ctx.Err() != nil {
 		return Receipt{}, ctx.Err()
 	}
-	return s.lab.Send(ctx, o)
+	return s.lab.Send(ctx, o, ready)
 }
 
 // silentSender writes and then hears nothing until ctx ends.
 type silentSender struct{ *lab }
 
-func (s silentSender) Send(ctx context.Context, o Outgoing) (Receipt, error) {
-	r, _ := s.lab.Send(ctx, o)
+func (s silentSender) Send(ctx context.Context, o Outgoing, ready func() error) (Receipt, error) {
+	r, _ := s.lab.Send(ctx, o, ready)
 	r.Answered = false
 	<-ctx.Done()
 	return r, errors.New("no PUBACK came")

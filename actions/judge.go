@@ -13,6 +13,7 @@ func (s sent) judge(topic []byte) Outcome {
 	out := Outcome{Receipt: receiptOf(s.receipt, s.sendErr), Controls: s.controls, Until: s.lookedAt.UTC()}
 	after := s.afterTombstone(topic, &out)
 	s.readBack(topic, after, &out)
+	s.overrun(topic, &out)
 	answered := s.receipt.Answered
 	switch {
 	case s.fault != "":
@@ -21,7 +22,7 @@ func (s sent) judge(topic []byte) Outcome {
 		out.Verdict, out.Why = NoAnswer, s.silence()
 	case s.receipt.Code >= 0x80: // 3.4.2.1
 		out.Verdict = Refused
-	case lost(s.controls) > 0:
+	case lost(s.controls) > 0, out.Overrun != nil:
 		out.Verdict = Collateral
 	case out.Return != nil:
 		out.Verdict = CameBack
@@ -74,6 +75,47 @@ func (s sent) afterTombstone(topic []byte, out *Outcome) []inventory.Publication
 		}
 	}
 	return after
+}
+
+// overrun finds a value that somebody wrote between the last comparison and the tombstone: nobody approved that one, and
+// it went as well. The witness was served it before the first empty message, or at least before the acknowledgement: of
+// several empty messages nobody can say which was ours, and where none came the topic must not have been observed since.
+func (s sent) overrun(topic []byte, out *Outcome) {
+	if s.receipt.Answered && !s.accepted() || out.Found == FoundNothingOut && !s.accepted() {
+		return
+	}
+	var written, last *inventory.Publication // since the last empty message, and before it
+	emptied := 0
+	beforeAnswer := func(p *inventory.Publication) bool {
+		return !s.receipt.Answered || p.ReceivedAt < s.receipt.AnsweredAt.UnixMilli()
+	}
+	for i, p := range s.witness {
+		switch {
+		case string(p.Topic) != string(topic) || !p.Retain:
+		case len(p.Payload) > 0:
+			written = &s.witness[i]
+		default:
+			if written != nil && (emptied == 0 || beforeAnswer(written)) {
+				last = written
+			}
+			written = nil
+			emptied++
+		}
+	}
+	if emptied == 0 && written != nil && out.Found == NotObserved && beforeAnswer(written) {
+		last = written
+	}
+	if emptied > 1 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d empty messages were published on the topic: somebody else cleared it as well", emptied))
+	}
+	switch {
+	case last == nil:
+	case SameValue(s.approved, *last, s.stamps):
+		out.Notes = append(out.Notes, "the approved value was published once more just before the clear: a writer is alive")
+	default:
+		c := copyOf(*last, s.stamps, s.limit)
+		out.Overrun = &c
+	}
 }
 
 // readBack fills in what the read-back found, and a return where there was one: only what was accepted can return.

@@ -31,6 +31,8 @@ type lab struct {
 
 	code       byte
 	keep       bool                              // acknowledges and keeps
+	connecting func()                            // while the sender connects
+	racing     func()                            // when the sender looked for the last time
 	onSend     func()                            // after the tombstone was taken
 	send       func(*Receipt) error              // changes the receipt
 	onObserve  func(n int, o *Observation) error // n-th look, counted from 1
@@ -189,7 +191,16 @@ func (w *labWitness) Err() error {
 func (w *labWitness) Close() error { return nil }
 
 // Send takes one publication as a broker does.
-func (l *lab) Send(ctx context.Context, o Outgoing) (Receipt, error) {
+func (l *lab) Send(ctx context.Context, o Outgoing, ready func() error) (Receipt, error) {
+	if l.connecting != nil {
+		l.connecting()
+	}
+	if err := ready(); err != nil {
+		return Receipt{}, err
+	}
+	if l.racing != nil {
+		l.racing()
+	}
 	packet := encodePublish(o, 7)
 	if _, err := o.Check(packet); err != nil {
 		return Receipt{}, err

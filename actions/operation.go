@@ -308,6 +308,9 @@ func (op Operation) Undoable(topic []byte) (Copy, error) {
 		case o.Verdict == Refused && o.Found != NotObserved:
 			return Copy{}, fmt.Errorf("the broker refused operation %s: it took nothing away", op.ID)
 		}
+		if op.Outcome != nil && op.Outcome.Overrun != nil { // what was there last
+			return *op.Outcome.Overrun, savedOrWhy(*op.Outcome.Overrun)
+		}
 		return op.Baseline.Topic, savedOrWhy(op.Baseline.Topic)
 	}
 	for _, c := range op.Baseline.Controls {

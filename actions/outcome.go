@@ -6,7 +6,7 @@ import (
 	"retainscope/inventory"
 )
 
-// Outcome is how a clear ended, with its facts. No payload is in it.
+// Outcome is how a clear ended, with its facts. The only payload in it is that of an overrun.
 type Outcome struct {
 	Verdict     Verdict  `json:"verdict"`
 	Obstacle    Obstacle `json:"obstacle"`
@@ -17,8 +17,11 @@ type Outcome struct {
 	Packet  *Packet        `json:"packet,omitempty"` // as written to the socket
 	Receipt *ReceiptRecord `json:"receipt,omitempty"`
 
-	Found    Found           `json:"found"`         // what the read-back tells of the topic
-	Now      *Copy           `json:"now,omitempty"` // the copy seen last, where it is not the approved one or is still there
+	Found Found `json:"found"`         // what the read-back tells of the topic
+	Now   *Copy `json:"now,omitempty"` // the copy seen last, where it is not the approved one or is still there
+	// Overrun is a value that nobody approved and that went as well: it was written between the last comparison and the
+	// tombstone. It is saved for undo as the baseline is.
+	Overrun  *Copy           `json:"overrun,omitempty"`
 	Return   *Return         `json:"return,omitempty"`
 	Echo     bool            `json:"echo,omitempty"` // the empty message reached the witness: supporting evidence only
 	Controls []ControlResult `json:"controls,omitempty"`
@@ -151,6 +154,7 @@ type UndoOutcome struct {
 	Sentence string         `json:"sentence"`
 	Why      string         `json:"why,omitempty"`
 	Occupant *Copy          `json:"occupant,omitempty"` // what the topic held before
+	Overrun  *Copy          `json:"overrun,omitempty"`  // what somebody wrote after the last look and was overwritten
 	Packet   *Packet        `json:"packet,omitempty"`
 	Receipt  *ReceiptRecord `json:"receipt,omitempty"`
 	Now      *Copy          `json:"now,omitempty"`     // what was read back
@@ -169,10 +173,22 @@ type sent struct {
 	approved string // fingerprint
 	before   Copy
 	stamps   bool
+	limit    int // bytes of a value that is saved
 
 	look     Observation // of the read-back
 	blind    string      // why the read-back tells nothing; empty when it does
 	witness  []inventory.Publication
 	controls []ControlResult
 	lookedAt time.Time
+}
+
+// WithoutPayloads returns the outcome as it can be shown and passed on.
+func (o *Outcome) WithoutPayloads() *Outcome {
+	if o == nil || o.Overrun == nil {
+		return o
+	}
+	bare, c := *o, *o.Overrun
+	c.Payload, c.Properties = nil, nil
+	bare.Overrun = &c
+	return &bare
 }

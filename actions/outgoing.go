@@ -87,11 +87,12 @@ func (o Outgoing) QoS() byte { return o.qos }
 // Sender puts one publication on the wire. The broker room satisfies it.
 type Sender interface {
 	// Send makes one connection without any subscription and with a fresh client id, looks whether the server allows
-	// retained messages, serialises exactly one PUBLISH with RETAIN 1 and DUP 0, hands the bytes to o.Check and writes
-	// them only when it agrees, and waits for the PUBACK or the end of ctx. It never repeats anything. The receipt
-	// holds what is known also together with an error; the error is what kept it from sending or from hearing an
-	// answer, as one sentence safe for a terminal. A refusal by the server is a Code, not an error.
-	Send(ctx context.Context, o Outgoing) (Receipt, error)
+	// retained messages, calls ready once nothing but the write is left to do, serialises exactly one PUBLISH with
+	// RETAIN 1 and DUP 0, hands the bytes to o.Check and writes them only when ready and Check agree, and waits for the
+	// PUBACK or the end of ctx. It never repeats anything. The receipt holds what is known also together with an error;
+	// the error is what kept it from sending, ready's own among it, or from hearing an answer, as one sentence safe for
+	// a terminal. A refusal by the server is a Code, not an error.
+	Send(ctx context.Context, o Outgoing, ready func() error) (Receipt, error)
 }
 
 // Receipt is what happened on the sender's connection.

@@ -33,6 +33,8 @@ type restore struct {
 	out    UndoOutcome
 	saved  Copy
 	letter Outgoing
+	// witness sees what is written between the look and the put-back.
+	witness Witness
 }
 
 // Restore puts back what an operation removed, or a neighbour that went with it: the same bytes, QoS and properties in
@@ -71,6 +73,9 @@ func (c *Clearer) Restore(ctx context.Context, req RestoreRequest) (UndoOutcome,
 	r.id = l.Operation
 	c.tell(r.id, StepIntended, "intent recorded")
 	r.act(ctx)
+	if r.witness != nil {
+		_ = r.witness.Close() // what it saw is kept
+	}
 	return r.conclude(ctx)
 }
 
@@ -121,6 +126,17 @@ func (r *restore) intent() *UndoIntent {
 
 // act does everything between the intent and the outcome.
 func (r *restore) act(ctx context.Context) {
+	watchCtx, cancel := context.WithTimeout(ctx, r.Bounds.orDefaults().Look)
+	witness, err := r.Observer.Watch(watchCtx, [][]byte{filterFor(r.topic)}, false)
+	cancel()
+	if err != nil {
+		r.stop(ObserverFailed, err.Error())
+		if ctx.Err() != nil {
+			r.stop(Left, "left before anything was sent")
+		}
+		return
+	}
+	r.witness = witness
 	look, err := r.look(ctx, Question{Filters: [][]byte{filterFor(r.topic)}})
 	r.out.Looks = append(r.out.Looks, lookOf("before", 0, look, err))
 	if why := look.blind(r.topic, r.Bounds.orDefaults().Quiet, err); why != "" {
@@ -145,18 +161,62 @@ func (r *restore) act(ctx context.Context) {
 		r.stop(NothingToRestore, err.Error())
 		return
 	}
-	if ctx.Err() != nil {
-		r.stop(Left, "left before anything was sent")
-		return
-	}
 	sendCtx, cancel := context.WithTimeout(ctx, r.Bounds.orDefaults().Send)
-	receipt, err := r.Sender.Send(sendCtx, r.letter)
+	receipt, err := r.Sender.Send(sendCtx, r.letter, func() error { return r.ready(ctx) })
 	cancel()
 	r.sent(ctx, receipt, err)
 }
 
+// ready looks once more, as late as possible, whether somebody wrote the topic since it was read.
+func (r *restore) ready(ctx context.Context) error {
+	confirmed := true
+	for _, p := range r.witness.Drain() {
+		if string(p.Topic) != string(r.topic) || !p.Retain {
+			continue
+		}
+		r.out.Occupant, confirmed = nil, true
+		if len(p.Payload) > 0 {
+			c := copyOf(p, r.Stamps, -1)
+			r.out.Occupant, confirmed = &c, SameValue(r.req.Overwrite, p, r.Stamps)
+		}
+	}
+	switch {
+	case !confirmed:
+		c := r.out.Occupant
+		r.stop(Occupied, fmt.Sprintf("topic %s was written just now: it holds %d bytes with the fingerprint %.12s", Quote(r.topic), c.Size, c.Fingerprint))
+	case r.witness.Err() != nil:
+		r.stop(ObserverFailed, "the witness was lost: "+r.witness.Err().Error())
+	case ctx.Err() != nil:
+		r.stop(Left, "left before anything was sent")
+	default:
+		return nil
+	}
+	return errNotReady
+}
+
+// overrun finds a value that somebody wrote between the last look and the put-back, and that was overwritten.
+func (r *restore) overrun() {
+	var last *inventory.Publication
+	for _, p := range r.witness.Drain() {
+		switch {
+		case string(p.Topic) != string(r.topic) || !p.Retain:
+		case bytes.Equal(p.Payload, r.letter.payload) && inventory.Fingerprint(nil, p.Properties, expiry.None()) == inventory.Fingerprint(nil, r.letter.properties, expiry.None()):
+			if last != nil && len(last.Payload) > 0 {
+				c := copyOf(*last, r.Stamps, -1)
+				r.out.Overrun = &c
+			}
+			return
+		default:
+			last = &p
+		}
+	}
+}
+
 func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
 	if receipt.Packet == nil && receipt.Publishes == 0 {
+		if errors.Is(err, errNotReady) {
+			return
+		}
 		why := "the sender gave no reason"
 		if err != nil {
 			why = err.Error()
@@ -173,6 +233,7 @@ func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
 	}
 	r.tell(r.id, StepSent, text)
 	readBack := r.readBack(ctx)
+	r.overrun()
 	switch {
 	case fault != nil:
 		r.out.Result, r.out.Why = UndoUnknown, fault.Error()
@@ -182,7 +243,7 @@ func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
 		r.out.Result = RestoreRefused
 	case readBack != "":
 		r.out.Result, r.out.Why = RestoreUnverified, readBack
-	case len(r.out.Differs) > 0:
+	case len(r.out.Differs) > 0, r.out.Overrun != nil:
 		r.out.Result = RestoredOtherwise
 	default:
 		r.out.Result = Restored
@@ -284,6 +345,9 @@ func (o UndoOutcome) sentence(topic []byte) string {
 	case Restored:
 		return fmt.Sprintf("%s was put back and read back at %s: bytes, properties and expiry are the same", name, at(o.lookedAt()))
 	case RestoredOtherwise:
+		if c := o.Overrun; c != nil {
+			return fmt.Sprintf("%s was put back over another value, %d bytes, fingerprint %.12s, that somebody wrote after the last look", name, c.Size, c.Fingerprint)
+		}
 		return fmt.Sprintf("%s was put back, and what was read back differs: %s", name, join(o.Differs))
 	case RestoreUnverified:
 		return fmt.Sprintf("%s was put back; whether it is there could not be verified: %s", name, o.Why)

@@ -46,7 +46,7 @@ func (o Outcome) sentence(topic []byte) string {
 	case CouldNotVerify:
 		s = fmt.Sprintf("%s; whether it took effect could not be verified: %s", answer, o.Why)
 	case NoAnswer:
-		s = fmt.Sprintf("sent, and no answer: %s. This is neither success nor failure; %s", o.Why, o.foundText(name))
+		s = fmt.Sprintf("sent, and no answer: %s. This is neither success nor failure; %s%s", o.Why, o.overrunText(), o.foundText(name))
 	case NotSent:
 		s = fmt.Sprintf("nothing was sent (%s): %s", o.Obstacle, o.Why)
 	case Changed:
@@ -61,7 +61,7 @@ func (o Outcome) sentence(topic []byte) string {
 		}
 		s = fmt.Sprintf("nothing was sent: %s was not observed; %s", name, why)
 	case Collateral:
-		s = fmt.Sprintf("alarm: %s; %s; %s", controlsText(o.Controls), answer, o.foundText(name))
+		s = fmt.Sprintf("alarm: %s%s; %s; %s", o.overrunText(), controlsText(o.Controls), answer, o.foundText(name))
 	case EmptyReplay:
 		s = fmt.Sprintf("%s; but the broker replays a retained message without payload for %s, which the standard does not allow", answer, name)
 	default:
@@ -72,6 +72,19 @@ func (o Outcome) sentence(topic []byte) string {
 		s += "; " + o.foundText(name)
 	}
 	return s
+}
+
+// overrunText names a value that went without an approval, or returns "".
+func (o Outcome) overrunText() string {
+	if o.Overrun == nil {
+		return ""
+	}
+	kept := "it is saved and can be put back"
+	if !o.Overrun.Saved {
+		kept = "it was too large to be saved"
+	}
+	return fmt.Sprintf("somebody wrote another value, %d bytes, fingerprint %.12s, between the last look and the empty message, and it went unapproved (%s); ",
+		o.Overrun.Size, o.Overrun.Fingerprint, kept)
 }
 
 func (o Outcome) foundText(name string) string {

@@ -25,7 +25,8 @@ const (
 	Changed
 	// Vanished means that the topic was not observed before the clear; nothing was sent.
 	Vanished
-	// Collateral means that a quiet neighbour that was not due is not observed any more: an alarm.
+	// Collateral means that something nobody approved went as well: a quiet neighbour that was not due is not observed
+	// any more, or a newer value was written to the topic itself just before the tombstone. An alarm.
 	Collateral
 	// EmptyReplay means acknowledged, and that the broker replays a retained message without payload.
 	EmptyReplay

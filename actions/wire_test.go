@@ -276,7 +276,7 @@ func (w *wireWitness) Err() error {
 	}
 }
 
-func (w *wire) Send(ctx context.Context, o Outgoing) (Receipt, error) {
+func (w *wire) Send(ctx context.Context, o Outgoing, ready func() error) (Receipt, error) {
 	c, err := w.dial(ctx, "sender")
 	if err != nil {
 		return Receipt{}, err
@@ -285,6 +285,9 @@ func (w *wire) Send(ctx context.Context, o Outgoing) (Receipt, error) {
 	r := Receipt{ClientID: c.id, User: w.user, SentAt: time.Now()}
 	packet := encodePublish(o, 21)
 	if _, err := o.Check(packet); err != nil {
+		return r, err
+	}
+	if err := ready(); err != nil {
 		return r, err
 	}
 	r.Packet, r.Publishes = packet, 1

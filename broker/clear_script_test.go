@@ -352,7 +352,7 @@ func TestNothingIsSentForAnOrderThatNobodyMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)
 		y := &tally{}
-		receipt, err := NewSender(y.over(b.config())).Send(t.Context(), actions.Outgoing{})
+		receipt, err := NewSender(y.over(b.config())).Send(t.Context(), actions.Outgoing{}, func() error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "no topic was approved") || receipt.Packet != nil || receipt.Publishes != 0 || len(y.sent()) != 0 {
 			t.Errorf("%+v, %v; %d PUBLISH packets", receipt, err, len(y.sent()))
 		}

@@ -37,11 +37,11 @@ const senderID = 1
 // code, and the error, a *ServerDisconnect, its reason.
 //
 // Source: MQTT 5, 3.3, 3.4 and 3.14.
-func (s *Sender) Send(ctx context.Context, o actions.Outgoing) (actions.Receipt, error) {
+func (s *Sender) Send(ctx context.Context, o actions.Outgoing, ready func() error) (actions.Receipt, error) {
 	if s.cfg.Version.Limited() {
 		return actions.Receipt{User: s.cfg.User}, errors.New(inventory.LimitedClears)
 	}
-	sh := &shot{ctx: ctx, order: o, clock: s.cfg.Clock, acks: make(chan acknowledged, 1), echoes: s.cfg.Echoes}
+	sh := &shot{ctx: ctx, order: o, ready: ready, clock: s.cfg.Clock, acks: make(chan acknowledged, 1), echoes: s.cfg.Echoes}
 	sh.receipt.User = s.cfg.User
 	sh.wire = &publishWire{guard: sh.guard, acked: sh.acked}
 	conn, err := dialPublishing(ctx, s.cfg, sh.wire)
@@ -62,6 +62,7 @@ func (s *Sender) Send(ctx context.Context, o actions.Outgoing) (actions.Receipt,
 type shot struct {
 	ctx     context.Context
 	order   actions.Outgoing
+	ready   func() error
 	clock   func() time.Time
 	wire    *publishWire
 	acks    chan acknowledged
@@ -93,6 +94,9 @@ func (s *shot) fire(ctx context.Context, conn *Conn) error {
 	}
 	if limit := conn.server.allowed(&out); limit != nil {
 		return fmt.Errorf("publish: %w", limit)
+	}
+	if err := s.ready(); err != nil {
+		return fmt.Errorf("publish: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.t.socket.Close() })
 	conn.out.Lock()

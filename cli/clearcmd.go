@@ -319,7 +319,7 @@ func (w *wipe) writeJSON() error {
 		Record      *actions.Head    `json:"record"`
 	}{
 		topicJSON: topicOf(w.op.Topic), Broker: w.clearer.Broker, Manifest: w.path, Verdict: w.op.Verdict(),
-		Sentence: w.op.Sentence(), Provisional: append([]string{}, w.op.Provisional()...), Outcome: w.op.Outcome, Watch: w.later,
+		Sentence: w.op.Sentence(), Provisional: append([]string{}, w.op.Provisional()...), Outcome: w.op.Outcome.WithoutPayloads(), Watch: w.later,
 	}
 	if w.op.ID != "" {
 		out.Operation = &w.op.ID

@@ -146,7 +146,7 @@ func TestKilledWhileItPutsBackTheNextStartTellsTheTruth(t *testing.T) {
 		at      hold
 		present bool // the value is back
 	}{
-		{"before the sender connects", hold{connectPacket, 10, false}, false},
+		{"before the sender connects", hold{connectPacket, 11, false}, false},
 		{"with the value on its way", hold{publishPacket, 2, false}, false},
 		{"with the value at the broker", hold{publishPacket, 2, true}, true},
 	} {

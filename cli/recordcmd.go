@@ -171,7 +171,7 @@ func (p *program) showOperation(ctx context.Context, t *retiring, id string, asJ
 		Outcome  *actions.Outcome  `json:"outcome"`
 		Later    []later           `json:"later"`
 		Restores []undo            `json:"restores"`
-	}{operationJSON: summaryJSON(l.Operations[i]), Intent: op.Intent, Before: withoutPayloads(op.Baseline), Outcome: op.Outcome, Later: []later{}, Restores: []undo{}}
+	}{operationJSON: summaryJSON(l.Operations[i]), Intent: op.Intent, Before: withoutPayloads(op.Baseline), Outcome: op.Outcome.WithoutPayloads(), Later: []later{}, Restores: []undo{}}
 	for _, c := range op.Closings() {
 		full.Closings = append(full.Closings, closing(c))
 	}
