@@ -114,7 +114,9 @@ func (s sent) overrun(topic []byte, out *Outcome) {
 		out.Notes = append(out.Notes, "the approved value was published once more just before the clear: a writer is alive")
 	default:
 		c := copyOf(*last, s.stamps, s.limit)
-		out.Overrun = &c
+		if out.Now == nil || out.Now.Fingerprint != c.Fingerprint { // what is still there did not go
+			out.Overrun = &c
+		}
 	}
 }
 
