@@ -47,7 +47,8 @@ Exit codes, in which only 0 says that the topic was cleared and that this was ve
   14  no answer: neither success nor failure, and never sent again by itself
   15  nothing was sent: not approved, protected, another broker, locked, not connected
   16  nothing was sent: the topic holds another value than the approved one, or none was observed
-  17  a quiet neighbour is not observed any more: alarm
+  17  more went than was approved: a quiet neighbour is not observed any more, or a newer value
+      was written just before and went with it (saved; restore puts it back): alarm
    1  failed, 2 wrong usage or settings, 130 interrupted before anything was sent or while the return was watched for
 SIGINT and SIGTERM before the message is sent send nothing; after it the answer is not waited for: 14.
 

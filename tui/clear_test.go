@@ -165,7 +165,7 @@ func TestEveryVerdictIsSaidInTheRowAndNoneClaimsAbsence(t *testing.T) {
 	for v, want := range map[actions.Verdict]string{
 		actions.ClearedVerified: "cleared and verified", actions.StillPresent: "still present", actions.CameBack: "came back in 3s", actions.Refused: "refused 0x87",
 		actions.CouldNotVerify: "not verified", actions.NoAnswer: "no answer", actions.NotSent: "not sent: locked", actions.Changed: "changed, not sent",
-		actions.Vanished: "not seen, not sent", actions.Collateral: "NEIGHBOUR MISSING", actions.EmptyReplay: "empty replay", actions.Unknown: "in doubt",
+		actions.Vanished: "not seen, not sent", actions.Collateral: "ALARM: MORE WENT", actions.EmptyReplay: "empty replay", actions.Unknown: "in doubt",
 	} {
 		s, shop := clearStage(t, 120, 40, false)
 		shop.verdict = v

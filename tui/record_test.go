@@ -148,7 +148,7 @@ func TestANeighbourThatWentCanBePutBack(t *testing.T) {
 	s.keys("x")
 	s.typeWord("state")
 	s.keys("enter")
-	s.wants("NEIGHBOUR MISSING")
+	s.wants("ALARM: MORE WENT")
 	s.wantsProse("u offers to put it back")
 	lost := shop.ops[0].Outcome.Controls[0].Topic
 	s.inv.Apply([]inventory.Publication{live(string(lost), "", expiry.None(), 0)})

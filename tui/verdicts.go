@@ -31,7 +31,7 @@ func verdictWords(v actions.Verdict) (string, tone) {
 	case actions.Vanished:
 		return "not seen, not sent", notable
 	case actions.Collateral:
-		return "NEIGHBOUR MISSING", alarming
+		return "ALARM: MORE WENT", alarming
 	case actions.EmptyReplay:
 		return "empty replay", alarming
 	}
