@@ -31,7 +31,7 @@ const lookFilters = 1 + actions.MaxControls
 // Observe makes one look, as actions.Observer has it. Filters go out in one SUBSCRIBE, or in several where the broker's
 // Maximum Packet Size asks for it. The quiet time is fenced at its end as well, so that time in which this program stood
 // still does not count as silence of the broker. QoS 2 is not asked for. It returns up to two seconds after ctx ended:
-// the connection is left in order.
+// the connection is left in order. A broker that says nothing for Config.Timeout ends the look.
 //
 // Source: MQTT 5, 3.8.3.1, 3.9.3 and 3.12.
 func (o *Observer) Observe(ctx context.Context, q actions.Question) (seen actions.Observation, err error) {
@@ -140,7 +140,7 @@ func (l *look) run(ctx context.Context, conn *Conn, subs []Subscription, quiet t
 		}
 		subs = subs[n:]
 	}
-	if err := conn.Fence(ctx); err != nil {
+	if err := conn.fenceHeard(ctx); err != nil {
 		return err
 	}
 	seen.Fenced = true
@@ -161,11 +161,16 @@ func (l *look) run(ctx context.Context, conn *Conn, subs []Subscription, quiet t
 		if ended {
 			return nil
 		}
-		if err := conn.Fence(ctx); err != nil {
+		if err := conn.fenceHeard(ctx); err != nil {
 			return err
 		}
 		ended = true
 	}
+}
+
+// fenceHeard is Fence for as long as the server is heard: it ends also when nothing came for Config.Timeout.
+func (c *Conn) fenceHeard(ctx context.Context) error {
+	return c.request(ctx, "fence: no PINGRESP", c.Fence)
 }
 
 // fitting returns how many of subs go into one SUBSCRIBE, at least one.

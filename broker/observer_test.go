@@ -231,6 +231,30 @@ func TestAFailedLookReturnsWhatItKnows(t *testing.T) {
 	}
 }
 
+func TestALookAtABrokerThatNeverPongsTookThirtySecondsWhateverTheSetting(t *testing.T) {
+	for name, pongs := range map[string]int{"the first PINGRESP": 0, "the second PINGRESP": 1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, took, err := observing(t, question(time.Second, 0, "a"), func(w *wire) {
+					w.connect()
+					w.subscribe()
+					for range pongs {
+						w.pong()
+					}
+					w.expect(typePingreq)
+					w.over()
+				})
+				if err == nil || !strings.Contains(err.Error(), "fence: no PINGRESP: no answer from the broker for ") {
+					t.Errorf("got %v", err)
+				}
+				if took > 10*time.Second {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
 func TestWhatCannotBeAskedIsRefusedBeforeAConnectionIsMade(t *testing.T) {
 	o := NewObserver(newWireServer(t).config())
 	many := make([]string, lookFilters+1)
