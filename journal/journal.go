@@ -118,8 +118,8 @@ var ErrClosed = errors.New("the journal is closed")
 
 // Open opens the journal at path for writing and makes it where there is none; its folder must exist. It returns a
 // *HeldError when another process writes to it, a *BrokerError when it belongs to another broker, and otherwise the
-// error of the file system or database. A file that is damaged or no journal is moved aside, to path with ".damaged"
-// and the time, and a new one is begun; that is logged. One goroutine runs until Close.
+// error of the file system or database. A journal that is damaged is moved aside, to path with ".damaged" and the
+// time, and a new one is begun; that is logged. A file that shows nothing of a journal is left alone, and is an error. One goroutine runs until Close.
 func Open(path string, o Options) (*Journal, error) {
 	if o.Now == nil || o.Broker == "" {
 		return nil, errors.New("open journal: Broker and Now must be set")

@@ -4,10 +4,12 @@ package journal
 // Nothing outside this file and the reader knows SQL.
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -66,7 +68,7 @@ type writer struct {
 // openWriter opens or makes the file at path. A damaged one is moved aside.
 func openWriter(path string, o Options) (*writer, error) {
 	w, err := newWriter(path, o)
-	if !damaged(err) {
+	if !damaged(err) && !(foreign(err) && wasJournal(path)) {
 		return w, err
 	}
 	aside := path + ".damaged." + time.UnixMilli(o.Now()).UTC().Format("20060102T150405")
@@ -83,6 +85,30 @@ func openWriter(path string, o Options) (*writer, error) {
 func damaged(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xFF == sqlite3.SQLITE_CORRUPT || errors.Is(err, errDamaged)
+}
+
+// foreign reports whether SQLite or the mark in the header says that the file is something else.
+func foreign(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xFF == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
+}
+
+// wasJournal reports whether the file at path holds our tables behind a header that is broken: the first page of a
+// database has them in words. Anything else may be a person's file, and is left alone.
+func wasJournal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	page := make([]byte, 64<<10)
+	n, _ := io.ReadFull(f, page) // a shorter file is looked at as far as it goes
+	for line := range strings.Lines(schema) {
+		if first, _, _ := strings.Cut(strings.TrimSpace(line), " STRICT"); strings.HasPrefix(first, "CREATE TABLE") && !bytes.Contains(page[:n], []byte(first)) {
+			return false
+		}
+	}
+	return true
 }
 
 var errDamaged = errors.New("the check of the database found a fault")

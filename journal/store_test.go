@@ -75,3 +75,33 @@ func TestADamagedFileIsMovedAside(t *testing.T) {
 		t.Errorf("moved aside: %q, %v", aside, err)
 	}
 }
+
+func TestAJournalWithABrokenHeaderWasLeftAloneAndEndedTheProgram(t *testing.T) {
+	for name, broken := range map[string]struct{ from, to int }{"the magic": {0, 16}, "the mark": {68, 72}, "the whole header": {0, 100}} {
+		t.Run(name, func(t *testing.T) {
+			path := file(t)
+			o, _ := options(day)
+			j := open(t, path, o)
+			j.Observe([]Seen{live("a", day, expiry.None())})
+			must(t, j.Close())
+			content, err := os.ReadFile(path)
+			must(t, err)
+			for i := broken.from; i < broken.to; i++ {
+				content[i] ^= 0x5A
+			}
+			must(t, os.WriteFile(path, content, 0o600))
+			j = open(t, path, o)
+			if info, err := j.Info(t.Context()); err != nil || info.Topics != 0 {
+				t.Errorf("%+v, %v", info, err)
+			}
+			aside, err := filepath.Glob(path + ".damaged.*T000000")
+			must(t, err)
+			if len(aside) != 1 {
+				t.Fatalf("moved aside: %q", aside)
+			}
+			if kept, err := os.ReadFile(aside[0]); err != nil || string(kept) != string(content) {
+				t.Errorf("what was moved aside was changed: %v", err)
+			}
+		})
+	}
+}
