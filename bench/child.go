@@ -48,7 +48,7 @@ func child(ctx context.Context, kind string, args []string) error {
 	case "retainscope":
 		return childProgram(ctx, addr, want)
 	case "complete":
-		return childComplete(ctx, addr, want)
+		return childComplete(ctx, addr)
 	case "ingest":
 		return childIngest(ctx, addr, want)
 	case "raw":
@@ -98,7 +98,7 @@ func childProgram(ctx context.Context, addr string, want int) error {
 
 // childComplete watches as the program does until the scan has ended, whatever it takes, and tells what is here then and
 // what the program claims of it. Its time is that of the whole scan.
-func childComplete(ctx context.Context, addr string, want int) error {
+func childComplete(ctx context.Context, addr string) error {
 	inv := inventory.New(inventory.Options{})
 	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Slices: true, Once: true}, inv)
 	if err != nil {

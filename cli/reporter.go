@@ -181,7 +181,7 @@ const takenOver = 0x8E
 func (x *reporter) suspect(s broker.PublisherStatus, f figures, now time.Time) {
 	var end *broker.ServerDisconnect
 	switch {
-	case s.Lost != nil && s.Lost != x.lost && errors.As(s.Lost, &end) && end.Code == takenOver:
+	case s.Lost != nil && !errors.Is(x.lost, s.Lost) && errors.As(s.Lost, &end) && end.Code == takenOver:
 		x.lost = s.Lost
 		x.log.Warn("another program has taken over the publisher's connection: "+x.rival(), "reason", end.Error(), "identity", x.identity)
 	case x.madeAt.IsZero() || f.Coverage == disconnected || now.Sub(x.madeAt) >= duelTime:

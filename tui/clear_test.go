@@ -70,6 +70,7 @@ func TestTheClearStandsOnNoAndTheOpeningKeySendsNothing(t *testing.T) {
 	if !ok || f.now() != f.no || f.dirty() {
 		t.Fatalf("it does not stand on no:\n%s", s.frame())
 	}
+	s.wants(`go down to "type it"`) // a word typed at the wrong place is not lost without a word
 	s.keys("enter", "enter", "enter")
 	if shop.sent != 0 || len(shop.requests) != 0 {
 		t.Fatal("enter alone sent something")

@@ -64,10 +64,23 @@ func (m *model) formKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	}
-	if x.kind == typedPlace {
+	switch to := f.word(); {
+	case x.kind == typedPlace:
 		f.free = false
 		if x.key(msg) {
 			x.dirty = true
+		}
+	case msg.Text != "" && to != nil: // a key that repeats itself must not write there, so it is only said where
+		m.tell(notable, "Nothing is typed here: go down to \""+to.label+"\", and type there.")
+	}
+	return nil
+}
+
+// word returns the place where a word is to be typed that confirms something, nil where there is none.
+func (p *places) word() *place {
+	for _, x := range p.all {
+		if x.kind == typedPlace && !x.paste && !x.hidden {
+			return x
 		}
 	}
 	return nil
