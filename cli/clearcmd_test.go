@@ -110,7 +110,7 @@ func TestAPersonWithAShellGetsFromAFirstLookToEvidence(t *testing.T) {
 			}
 
 			o = b.run("clear", "--topic", benchOwn, "--window", "1s")
-			if o.code != ExitOK || o.errout != "" || !strings.HasPrefix(o.out, "cleared and verified: "+benchOwn+"\n") || !strings.Contains(o.out, "watched: ") {
+			if o.code != ExitOK || o.errout != "" || !strings.HasPrefix(o.out, "so far, ") || !strings.Contains(o.out, "watched: ") || !strings.Contains(o.out, "\ncleared and verified: "+benchOwn+"\n") {
 				t.Fatalf("exit %d: %s%s", o.code, o.out, o.errout)
 			}
 			kept := regexp.MustCompile(`digest of the last ([0-9a-f]{64})`).FindStringSubmatch(o.out)
@@ -375,7 +375,7 @@ func TestASignalBeforeTheMessageSendsNothingAndAfterItIsNoAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := s.ends()
-		if o.code != ExitInterrupted || !strings.HasPrefix(o.out, "cleared and verified, provisional: ") || !strings.Contains(o.errout, "interrupted while a return was watched for; cleared and verified") {
+		if o.code != ExitInterrupted || !strings.HasPrefix(o.out, "so far, before a return is watched for: cleared and verified, provisional: ") || !strings.Contains(o.errout, "interrupted while a return was watched for; cleared and verified") {
 			t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
 		}
 		if op := b.only(); op.Verdict != actions.ClearedVerified {

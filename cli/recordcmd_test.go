@@ -201,7 +201,11 @@ func TestTheJSONOfAnOperationHoldsItsFactsAndNoPayload(t *testing.T) {
 	if o := b.run("record", "show", "no-such"); o.code != ExitFailed || !strings.Contains(o.errout, "record show") {
 		t.Errorf("exit %d: %s", o.code, o.errout)
 	}
-	if o := run(t, b.env, append(b.args("__complete", "restore"), "")...); !strings.Contains(o.out, id+"\t"+benchOwn) {
+	if o := run(t, b.env, append(b.args("__complete", "record", "show"), "")...); !strings.Contains(o.out, id+"\t"+benchOwn) {
 		t.Errorf("the shell is not offered the operation: %s%s", o.out, o.errout)
+	}
+	// It was put back: a restore has nothing to do.
+	if o := run(t, b.env, append(b.args("__complete", "restore"), "")...); strings.Contains(o.out, id) {
+		t.Errorf("the shell offers to put back what was put back: %s%s", o.out, o.errout)
 	}
 }
