@@ -50,9 +50,9 @@ func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 	byID := map[string]*Operation{}
 	undos := map[string][]*Operation{}
 	var order []*Operation
-	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
 		l, err := decodeLine(line)
-		if !whole || err != nil {
+		if hurt != nil || err != nil {
 			return nil //nolint:nilerr // Verify names such a line; a report is of what can be read
 		}
 		if l.Baseline != nil {

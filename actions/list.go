@@ -47,8 +47,8 @@ func (l Listed) Open() []Summary {
 }
 
 // eachLine calls f with every whole line of the record in order, and with what stands at the end of a segment and is
-// none (whole is then false). The bytes are borrowed. It stops at the first error of f or of ctx.
-func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, whole bool) error) error {
+// none (hurt then tells of it, and there is no line: it may be of any size). The bytes are borrowed. It stops at the first error of f or of ctx.
+func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, hurt *Damage) error) error {
 	numbers, err := d.segments()
 	if err != nil {
 		return fmt.Errorf("read record: %w", err)
@@ -61,7 +61,7 @@ func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, wh
 	return nil
 }
 
-func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) error) (err error) {
+func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, *Damage) error) (err error) {
 	file, err := d.store.Open(d.segmentName(n))
 	if err != nil {
 		return fmt.Errorf("read record: %w", err)
@@ -71,7 +71,11 @@ func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) 
 	if err != nil {
 		return fmt.Errorf("read record: %w", err)
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, size), 1<<20)
+	end, err := lastLineEnd(file, size)
+	if err != nil {
+		return fmt.Errorf("read record: %w", err)
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, end), 1<<20)
 	var long []byte
 	for i := 0; ; i++ {
 		if i%256 == 0 {
@@ -90,21 +94,24 @@ func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, bool) 
 			long = long[:0]
 		}
 		if err == nil {
-			if err := f(n, line[:len(line)-1], true); err != nil {
+			if err := f(n, line[:len(line)-1], nil); err != nil {
 				return err
 			}
 			continue
 		}
-		if len(line) > 0 {
-			if err := f(n, line, false); err != nil {
-				return err
-			}
+		if !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read record: %w", err)
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+		break
+	}
+	if end == size {
+		return nil
+	}
+	hurt, err := damageOf(file, end, size)
+	if err != nil {
 		return fmt.Errorf("read record: %w", err)
 	}
+	return f(n, nil, &hurt)
 }
 
 // brief is what a list needs of a line; the rest, the payloads above all, is passed over.
@@ -154,11 +161,11 @@ func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed
 	const between = 256
 	w := lister{ops: map[string]*listed{}, topics: map[string][]*listed{}, undos: map[string][]*listed{}}
 	n := int64(0)
-	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
 		if n++; n%between == 0 {
 			read(n)
 		}
-		if whole && w.take(line) {
+		if hurt == nil && w.take(line) {
 			w.all.Lines++
 		} else {
 			w.all.Skipped++
@@ -304,9 +311,9 @@ func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
 	rivals := map[string]*Operation{}
 	needle := []byte(`"` + id + `"`)
 	var broken error
-	err := d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
+	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
 		// Every line about it has its name in it; only those are read in full, and what was done to its topic since.
-		if !whole || id == "" {
+		if hurt != nil || id == "" {
 			return nil
 		}
 		if !bytes.Contains(line, needle) {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -327,6 +329,59 @@ func TestRecordAnOutcomeThatStandsWasSaidToBeMissing(t *testing.T) {
 	_, err = b.clearer.Restore(t.Context(), RestoreRequest{Operation: op.ID, By: "kim"})
 	if err == nil || !strings.Contains(err.Error(), "(restored) is in the record, but the head digest") {
 		t.Errorf("the restore says %v", err)
+	}
+}
+
+// endless is a store whose record ends with a quarter of a gigabyte without a line end.
+type endless struct{ *memory }
+
+type endlessFile struct {
+	ReadFile
+	lines int64
+}
+
+const endlessTail = 256 << 20
+
+func (e endless) Open(name string) (ReadFile, error) {
+	f, err := e.memory.Open(name)
+	if err != nil || name != recordFile {
+		return f, err
+	}
+	lines, err := f.Size()
+	return endlessFile{f, lines}, err
+}
+
+func (f endlessFile) Size() (int64, error) { return f.lines + endlessTail, nil }
+
+func (f endlessFile) ReadAt(b []byte, offset int64) (int, error) {
+	n := 0
+	if offset < f.lines {
+		n, _ = f.ReadFile.ReadAt(b[:min(int64(len(b)), f.lines-offset)], offset)
+	}
+	clear(b[n:])
+	if over := offset + int64(len(b)) - f.lines - endlessTail; over > 0 {
+		return len(b) - int(over), io.EOF
+	}
+	return len(b), nil
+}
+
+func TestRecordATailWithoutAnEndWasTakenIntoMemory(t *testing.T) {
+	b, m := memoryBench(t)
+	b.clear()
+	desk := OpenDesk(endless{m}, "home.toml", b.clock)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l, err := desk.List(t.Context())
+	if err != nil || len(l.Operations) != 1 {
+		t.Errorf("%+v, %v", l, err)
+	}
+	v, err := desk.Verify(t.Context())
+	if err != nil || !strings.Contains(strings.Join(v.Reported, ""), fmt.Sprint(endlessTail)) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+		t.Errorf("%d MiB were allocated", took>>20)
 	}
 }
 

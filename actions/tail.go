@@ -2,9 +2,12 @@ package actions
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -138,11 +141,9 @@ func (d *Desk) readEnd(number int, t *tail) (found bool, err error) {
 		return false, err
 	}
 	if last && end < size {
-		b := make([]byte, size-end)
-		if err := readAt(f, b, end); err != nil {
+		if t.hurt, err = damageOf(f, end, size); err != nil {
 			return false, err
 		}
-		t.hurt = Damage{Bytes: size - end, SHA256: digest(b)}
 		t.fresh = fmt.Sprintf("the last line was half written: %s without an end", Counted(int(size-end), "byte"))
 	}
 	// Normally one round. A last line that is no line of ours is passed over to learn the number of the one before it.
@@ -211,6 +212,16 @@ func (d *Desk) holdsLine(t tail, h Head) (yes bool, err error) {
 		end = start
 	}
 	return false, nil
+}
+
+// damageOf tells of what stands from one offset to another, whatever its size.
+func damageOf(f ReadFile, from, to int64) (Damage, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(f, from, to-from))
+	if err == nil && n != to-from {
+		err = io.ErrUnexpectedEOF
+	}
+	return Damage{Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
 // lastLineEnd returns the offset right after the last line end before offset end, 0 when there is none.

@@ -88,8 +88,8 @@ func (d *Desk) Verify(ctx context.Context) (Verification, error) {
 // LineOf returns the number of the line of the record whose SHA-256 is digest, which a clear once printed, and false when
 // no line has it: then that line, or one before it, is not as it was. The error is as for Verify.
 func (d *Desk) LineOf(ctx context.Context, sha256 string) (seq int64, found bool, err error) {
-	err = d.eachLine(ctx, func(_ int, line []byte, whole bool) error {
-		if !whole || found {
+	err = d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
+		if hurt != nil || found {
 			return nil
 		}
 		seq++
@@ -105,13 +105,13 @@ func (w *verifier) bad(b BadLine) {
 	}
 }
 
-func (w *verifier) each(segment int, line []byte, whole bool) error {
+func (w *verifier) each(segment int, line []byte, hurt *Damage) error {
 	file := w.d.segmentName(segment)
 	if segment != w.segment {
 		w.segment, w.line = segment, 0
 	}
-	if !whole {
-		w.damage, w.damaged = Damage{Bytes: int64(len(line)), SHA256: digest(line)}, file
+	if hurt != nil {
+		w.damage, w.damaged = *hurt, file
 		return nil
 	}
 	prev, seq, ok := readPrefix(line)
