@@ -231,7 +231,7 @@ func TestTheSummaryTellsTheCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"age_seconds":60,"away":[{"from":"2026-11-30T01:02:03.000Z","to":null}],"broker":"mqtt://h:1883","broker_says":"mosquitto \u001b","claim":"incomplete","discarded":0,"dropped":null,"ended_at":"2026-11-30T01:02:33.000Z",` +
+	want := `{"age_seconds":60,"away":[{"from":"2026-11-30T01:02:03.000Z","to":null}],"broker":"mqtt://h:1883","broker_says":"mosquitto \u001b","claim":"incomplete","counted_at":null,"discarded":0,"dropped":null,"ended_at":"2026-11-30T01:02:33.000Z",` +
 		`"filters":[{"code":0,"filter":"a/#","granted":true},{"code":135,"filter":"#","granted":false}],"gaps":[{"count":2,"text":"not seen"},{"count":null,"text":"perhaps hidden"}],` +
 		`"insecure":true,"known":5,"known_from":"$SYS/x","limited":null,"listed":3,"missing":2,"notes":["stamps"],"only_branch":null,"only_topic":null,"protocol":"5","remedies":["narrow it"],"rule":"quiet","seen":3,"slices":2,` +
 		`"started_at":"2026-11-30T01:02:03.000Z","summary":true,"user":"me","watched_since":"2026-11-30T01:02:03.000Z","where":"is:never","wire_bytes":7,"written_at":"2026-11-30T01:03:33.000Z"}`

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -72,7 +73,8 @@ func (s *terminal) look() string {
 func (s *terminal) approve(topic, evidence string) {
 	s.t.Helper()
 	s.press("a")
-	s.shows("Approve " + topic)
+	title := regexp.MustCompile(`Approve (\d+ of \d+: )?` + regexp.QuoteMeta(topic)) // in a group it says which of them
+	s.until("the approval of "+topic, title.MatchString)
 	s.press(right)
 	s.shows("[cleared]")
 	if evidence != "" && !strings.Contains(s.look(), evidence) {
