@@ -12,8 +12,8 @@ type place struct {
 	chunk, n uint16
 }
 
-// chunkEntry says that the topic of slot id begins at off.
-type chunkEntry struct{ id, off uint32 }
+// chunkEntry says that the topic of slot id, in its generation gen, begins at off.
+type chunkEntry struct{ id, gen, off uint32 }
 
 // chunk holds topics one behind the other, and never changes a byte that was written: whoever took its slices under
 // the lock may read them without. Entries are in the order of off, so a place in data leads back to its topic.
@@ -37,14 +37,14 @@ func (a *arena) at(p place) []byte {
 }
 
 // add copies a topic.
-func (a *arena) add(id uint32, topic []byte) place {
+func (a *arena) add(id, gen uint32, topic []byte) place {
 	if a.open < 0 || len(a.chunks[a.open].data)+len(topic) > cap(a.chunks[a.open].data) {
 		a.open = a.put(&chunk{data: make([]byte, 0, arenaChunk), entries: make([]chunkEntry, 0, arenaEntries)})
 	}
 	c := a.chunks[a.open]
 	p := place{off: uint32(len(c.data)), chunk: uint16(a.open), n: uint16(len(topic))}
 	c.data = append(c.data, topic...)
-	c.entries = append(c.entries, chunkEntry{id: id, off: p.off})
+	c.entries = append(c.entries, chunkEntry{id: id, gen: gen, off: p.off})
 	return p
 }
 
@@ -92,7 +92,7 @@ func (a *arena) rewrite(i uint16, alive func(id uint32, p place) (n uint16, ok b
 		if !ok {
 			continue
 		}
-		moved(e.id, a.add(e.id, c.data[e.off:e.off+uint32(n)]))
+		moved(e.id, a.add(e.id, e.gen, c.data[e.off:e.off+uint32(n)]))
 	}
 	a.drop(int(i))
 }

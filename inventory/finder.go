@@ -20,8 +20,14 @@ var scarcity = func() (s [256]uint8) {
 
 func newFinder(text []byte) finder {
 	f := finder{text: foldCopy(text)}
+	f.choose(func(c byte) int { return int(scarcity[c]) })
+	return f
+}
+
+// choose takes the byte of the text that often says stands in topics least often as the one to look for.
+func (f *finder) choose(often func(c byte) int) {
 	for i, c := range f.text {
-		if scarcity[c] < scarcity[f.text[f.rare]] {
+		if often(c) < often(f.text[f.rare]) {
 			f.rare = i
 		}
 	}
@@ -32,7 +38,20 @@ func newFinder(text []byte) finder {
 			f.hi = f.lo - 0x20
 		}
 	}
-	return f
+}
+
+// tuned returns f with the byte to look for chosen by how often each stands in sample, which is a part of what is to be
+// searched: stores differ, and each place of that byte has to be looked at.
+func (f *finder) tuned(sample [][]byte) *finder {
+	var seen [256]int
+	for _, b := range sample {
+		for _, c := range b {
+			seen[foldTable[c]]++
+		}
+	}
+	t := *f
+	t.choose(func(c byte) int { return seen[c] })
+	return &t
 }
 
 // in reports whether the text stands in b. An empty text stands in everything.

@@ -75,10 +75,13 @@ func (q *query) ask(ctx context.Context) error {
 		now = min(now, q.inv.awayAt)
 	}
 	q.inv.mu.Unlock()
-	n := 0
+	n, ordered := 0, 0
 	for i := range q.entries {
 		if i%sliceChecks == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if i == q.ordered {
+			ordered = n
 		}
 		if !f.matchJudged(judge, q.v.bytes(&q.entries[i]), now) {
 			continue
@@ -89,7 +92,10 @@ func (q *query) ask(ctx context.Context) error {
 		}
 		n++
 	}
-	q.entries = q.entries[:n]
+	if q.ordered == len(q.entries) {
+		ordered = n
+	}
+	q.entries, q.ordered = q.entries[:n], ordered
 	if q.keys != nil {
 		q.keys = q.keys[:n]
 	}

@@ -16,6 +16,7 @@ func (inv *Inventory) List(ctx context.Context, s Spec) (*Listing, error) {
 		return nil, err
 	}
 	l := &Listing{inv: inv, spec: s, made: inv.Counts()}
+	l.spec.Within = nil // or each listing would keep all before it
 	switch {
 	case s.Filter.empty() && s.Tree:
 		l.walk = &treeWalk{inv: inv, open: &l.open}
@@ -91,7 +92,7 @@ func (inv *Inventory) snapshot(ctx context.Context, s Spec) (*snapshot, error) {
 	q.v.seal()
 	snap := &snapshot{
 		v: q.v, items: q.entries, total: len(q.entries),
-		sorted: q.spec.Sort == ByTopic, desc: q.spec.Desc,
+		sorted: q.spec.Sort == ByTopic, desc: q.spec.Desc, marks: q.marks,
 	}
 	if snap.desc {
 		slices.Reverse(snap.items)

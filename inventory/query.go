@@ -26,6 +26,8 @@ type query struct {
 	structure uint64   // of the store when the run began
 	bySlot    bool     // some terms look at more than the topic
 	payload   int      // bytes looked at in this slice
+	marks     []mark   // how far the arena had grown when all of it was swept; nil where it was not
+	ordered   int      // so many of entries, from the first on, are in the order of topics
 }
 
 // collect finds everything that matches, in no particular order.

@@ -25,6 +25,9 @@ func (q *query) sort(ctx context.Context) error {
 // of all topics.
 func (q *query) sortByTopic(ctx context.Context) error {
 	inv, n := q.inv, len(q.entries)
+	if q.ordered > 0 && n-q.ordered <= fewTopics {
+		return q.mergeOrdered(ctx)
+	}
 	inv.mu.Lock()
 	total := int(inv.tree.sums0().all)
 	direct := n <= max(fewTopics, total/32) || inv.flat.order == nil && n < total/4

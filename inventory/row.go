@@ -7,6 +7,9 @@ type Spec struct {
 	Desc   bool    // of a flat listing: the whole order turned round
 	Tree   bool
 	Now    int64 // Unix ms, for filters that compare remaining time; 0 = the latest instant the inventory heard of
+	// Within is a listing made before, or nil. Where its filter lets through all that this one does, as with a word of
+	// which more was typed, only its topics are searched and those that came since. What is listed is the same.
+	Within *Listing
 }
 
 // Pos is the place of a row. It is comparable, and two are equal exactly when they name the same topic, or the same

@@ -71,7 +71,7 @@ func (s *store) held(r Ref) (*record, bool) {
 func (s *store) create(h uint32, topic []byte, at int64) (uint32, *record) {
 	id := s.records.take()
 	rec := s.records.at(id)
-	rec.topic = s.arena.add(id, topic)
+	rec.topic = s.arena.add(id, rec.gen, topic)
 	rec.hash, rec.first = h, at
 	rec.flags |= flagHeld | FlagUnknown
 	if oddName(topic) {

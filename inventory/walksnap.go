@@ -12,6 +12,7 @@ type snapshot struct {
 	total   int  // topics that matched
 	partial bool // items are only the first of them
 	places  []uint32
+	marks   []mark // how far the arena had grown, see Spec.Within; nil where it was not swept
 }
 
 func (s *snapshot) topic(i int) []byte { return s.v.bytes(&s.items[i]) }

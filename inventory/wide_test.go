@@ -259,7 +259,7 @@ func TestTopicsAreSortedLevelByLevelWhateverTheirBytes(t *testing.T) {
 		}
 		seen[string(b)] = true
 		want = append(want, string(b))
-		p := a.add(uint32(len(entries)), b)
+		p := a.add(uint32(len(entries)), 0, b)
 		entries = append(entries, v.note(&a, uint32(len(entries)), 0, p, 0, len(b)))
 	}
 	if err := sortTopics(context.Background(), &v, entries, nil); err != nil {

@@ -74,7 +74,7 @@ func (m *model) relist() tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	l.cancel = cancel
 	spec, generation, inv := l.spec, l.generation, m.inv
-	spec.Filter, spec.Now = m.filter.filter, l.started.UnixMilli()
+	spec.Filter, spec.Now, spec.Within = m.filter.filter, l.started.UnixMilli(), l.l
 	now := m.o.Now
 	return m.task(func() tea.Msg {
 		defer cancel()
