@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"path"
 	"strings"
 	"testing"
@@ -280,6 +281,28 @@ func TestTheFinderIsQuickOnRareBytesAndRightOnAll(t *testing.T) {
 		f := newFinder([]byte(text))
 		if got, want := f.index([]byte(topics)), strings.Index(strings.ToLower(topics), strings.ToLower(text)); got != want {
 			t.Errorf("%q is at %d, want %d", text, got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 9))
+	alphabet := []byte("aAbBe/-@`\x00\x1f\x3f_\x7f\xc3\xa4")
+	for range 200_000 {
+		b := make([]byte, r.IntN(100))
+		for i := range b {
+			b[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		text := make([]byte, 1+r.IntN(4))
+		for i := range text {
+			text[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		f, from := newFinder(text), r.IntN(len(b)+1)
+		want := -1
+		for i := from; i+len(text) <= len(b) && want < 0; i++ {
+			if foldHasPrefix(b[i:], foldCopy(text)) {
+				want = i
+			}
+		}
+		if got := f.from(b, from); got != want {
+			t.Fatalf("%q in %q from %d: %d, want %d", text, b, from, got, want)
 		}
 	}
 	start := time.Now()

@@ -1,13 +1,18 @@
 package inventory
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
-// finder looks for a text in bytes with ASCII letters counted the same in both cases. It looks for the rarest byte of
-// the text with the machine's own search, and compares the rest only there.
+// finder looks for a text in bytes with ASCII letters counted the same in both cases. It looks for the rarest pair of
+// neighbours in the text, at eight places at a time and in both cases at once, and compares the rest only there.
 type finder struct {
-	text   []byte // folded
-	rare   int    // index in text of the byte to look for
-	lo, hi byte   // that byte in both cases; equal when it is no letter
+	text []byte // folded
+	at   int    // index in text of the pair
+	// a and b are the two bytes of the pair, each eight times, with the bit set that tells small letters from large ones;
+	// both takes b in where the text is long enough for a pair.
+	a, b, both uint64
 }
 
 // scarcity is how often a byte stands in topic names, roughly, for choosing what to look for: higher is more frequent.
@@ -20,93 +25,76 @@ var scarcity = func() (s [256]uint8) {
 
 func newFinder(text []byte) finder {
 	f := finder{text: foldCopy(text)}
-	f.choose(func(c byte) int { return int(scarcity[c]) })
+	if len(f.text) == 0 {
+		return f
+	}
+	// The pair with the rarest byte, and of the two that have it the one with the rarer other byte.
+	often := func(i int) int {
+		x, y := int(scarcity[f.text[i]]), int(scarcity[f.text[i+1]])
+		return min(x, y)<<8 | max(x, y)
+	}
+	for i := range len(f.text) - 1 {
+		if often(i) < often(f.at) {
+			f.at = i
+		}
+	}
+	f.a = uint64(f.text[f.at]|small) * each
+	if len(f.text) > 1 {
+		f.b, f.both = uint64(f.text[f.at+1]|small)*each, ^uint64(0)
+	}
 	return f
 }
 
-// choose takes the byte of the text that often says stands in topics least often as the one to look for.
-func (f *finder) choose(often func(c byte) int) {
-	for i, c := range f.text {
-		if often(c) < often(f.text[f.rare]) {
-			f.rare = i
-		}
-	}
-	if len(f.text) > 0 {
-		f.lo = f.text[f.rare]
-		f.hi = f.lo
-		if f.lo >= 'a' && f.lo <= 'z' {
-			f.hi = f.lo - 0x20
-		}
-	}
-}
-
-// tuned returns f with the byte to look for chosen by how often each stands in sample, which is a part of what is to be
-// searched: stores differ, and each place of that byte has to be looked at.
-func (f *finder) tuned(sample [][]byte) *finder {
-	var seen [256]int
-	for _, b := range sample {
-		for _, c := range b {
-			seen[foldTable[c]]++
-		}
-	}
-	t := *f
-	t.choose(func(c byte) int { return seen[c] })
-	return &t
-}
+const (
+	each  = 0x0101010101010101
+	high  = 0x80 * each
+	small = 0x20 // is set in small letters; other bytes may look alike without it, and are told apart afterwards
+)
 
 // in reports whether the text stands in b. An empty text stands in everything.
 func (f *finder) in(b []byte) bool { return f.index(b) >= 0 }
 
 // index returns where the text first stands in b, or -1.
-func (f *finder) index(b []byte) int {
+func (f *finder) index(b []byte) int { return f.from(b, 0) }
+
+// from returns the first place of the text in b at or after start, or -1.
+func (f *finder) from(b []byte, start int) int {
 	n := len(f.text)
 	if n == 0 {
-		return 0
+		return start
 	}
-	s := searcher{f: f, b: b, lo: -1, hi: -1}
-	return s.from(0)
-}
-
-// searcher walks the places of a text in one slice. The next place of the rare byte in either case is remembered, so
-// that a case that hardly occurs is looked for once and not after every hit.
-type searcher struct {
-	f      *finder
-	b      []byte
-	lo, hi int // next places of the rare byte in each case, -1 before the first search, len(b) when there is none
-}
-
-// from returns the first place of the text at or after start, or -1.
-func (s *searcher) from(start int) int {
-	f := s.f
-	at := start + f.rare // where the rare byte would be
-	end := len(s.b) - (len(f.text) - f.rare - 1)
-	for at < end {
-		if s.lo < at {
-			s.lo = s.seek(f.lo, at, end)
+	i := start + f.at           // where the pair would be
+	last := len(b) - (n - f.at) // the last place where it can be
+	for ; i <= last && i+33 <= len(b); i += 32 {
+		w := b[i : i+33 : i+33]
+		h0, h1, h2, h3 := f.hits(w[0:9]), f.hits(w[8:17]), f.hits(w[16:25]), f.hits(w[24:33])
+		if h0|h1|h2|h3 == 0 {
+			continue
 		}
-		next := s.lo
-		if f.hi != f.lo {
-			if s.hi < at {
-				s.hi = s.seek(f.hi, at, end)
+		for k, h := range [4]uint64{h0, h1, h2, h3} {
+			for ; h != 0; h &= h - 1 {
+				p := i + k*8 + bits.TrailingZeros64(h)/8
+				if p <= last && foldHasPrefix(b[p-f.at:], f.text) {
+					return p - f.at
+				}
 			}
-			next = min(next, s.hi)
 		}
-		if next >= end {
-			return -1
+	}
+	for ; i <= last; i++ {
+		if foldHasPrefix(b[i-f.at:], f.text) {
+			return i - f.at
 		}
-		if p := next - f.rare; foldHasPrefix(s.b[p:], f.text) {
-			return p
-		}
-		at = next + 1
 	}
 	return -1
 }
 
-func (s *searcher) seek(c byte, at, end int) int {
-	if i := bytes.IndexByte(s.b[at:end], c); i >= 0 {
-		return at + i
-	}
-	return len(s.b)
+// hits returns a word whose highest bit of a byte is set where the pair stands at that place of the first eight of b, and
+// perhaps at other places. b has nine bytes.
+func (f *finder) hits(b []byte) uint64 {
+	x := binary.LittleEndian.Uint64(b) | small*each
+	y := binary.LittleEndian.Uint64(b[1:9]) | small*each
+	differ := x ^ f.a | (y^f.b)&f.both // a byte of it is 0 where the pair stands
+	return (differ - each) &^ differ & high
 }
 
 // foldTable maps A to Z to their small letters and every other byte to itself.

@@ -73,6 +73,7 @@ func (q *query) within(ctx context.Context, old *snapshot) error {
 		}
 		return &old.items[i]
 	}
+	plain := !q.bySlot && q.spec.Sort == ByTopic // the record has nothing to add
 	match := make([]*entry, 0, sliceChecks)
 	for i := 0; i < n; {
 		if err := ctx.Err(); err != nil {
@@ -90,9 +91,17 @@ func (q *query) within(ctx context.Context, old *snapshot) error {
 			for len(rest) > 0 && q.payload < slicePayload {
 				e := rest[0]
 				rest = rest[1:]
+				a := &q.inv.arena
+				if from := old.v.from[e.view]; plain && a.chunks[from.number] == from.chunk && from.chunk.dead == 0 {
+					// Nothing in this chunk ever went, so it is held, and where it was.
+					if p := (place{off: e.off, chunk: from.number, n: e.n}); covers(old.marks, p, from.chunk) {
+						q.entries = append(q.entries, q.v.note(a, e.id, e.gen, p, 0, int(e.n)))
+					}
+					continue
+				}
 				rec, ok := q.inv.held(e.ref())
 				// What stands behind the marks by now is found there.
-				if ok && covers(old.marks, rec.topic, q.inv.arena.chunks[rec.topic.chunk]) {
+				if ok && covers(old.marks, rec.topic, a.chunks[rec.topic.chunk]) {
 					q.take(e.id, rec)
 				}
 			}

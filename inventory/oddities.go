@@ -70,7 +70,6 @@ func oddRunes(topic []byte) bool {
 // plainName reports whether a topic is of visible ASCII without spaces, with no level that is empty: nearly all are, and
 // eight bytes at a time tell.
 func plainName(topic []byte) bool {
-	const each, high = 0x0101010101010101, 0x8080808080808080
 	n := len(topic)
 	if n == 0 || topic[0] == '/' || topic[n-1] == '/' {
 		return false

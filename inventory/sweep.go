@@ -45,7 +45,7 @@ func (q *query) sweep(ctx context.Context, best *term) error {
 	}
 	var find *finder
 	if best != nil && len(best.find.text) > 0 {
-		find = best.find.tuned(sampleOf(parts))
+		find = &best.find
 	}
 	var found []candidate
 	for i := range parts {
@@ -67,16 +67,6 @@ func (q *query) sweep(ctx context.Context, best *term) error {
 	return nil
 }
 
-// sampleOf returns a few thousand bytes of each of some chunks.
-func sampleOf(parts []chunk) (sample [][]byte) {
-	const pieces, size = 16, 4096
-	for i := 0; i < len(parts); i += len(parts)/pieces + 1 {
-		data := parts[i].data
-		sample = append(sample, data[:min(size, len(data))])
-	}
-	return sample
-}
-
 // inChunk appends the topics of a chunk, from one of its entries on, that match all that topics decide. find is what
 // each of them must have, nil when that is nothing.
 func (q *query) inChunk(c *chunk, from int, find *finder, found []candidate, noted func(chunkEntry, int) candidate) []candidate {
@@ -96,22 +86,21 @@ func (q *query) inChunk(c *chunk, from int, find *finder, found []candidate, not
 		}
 		return found
 	}
-	s := searcher{f: find, b: c.data, lo: -1, hi: -1}
 	n := len(find.text)
 	alone := len(f.terms) == 1 && f.terms[0].kind == termWord
 	i := from // the topic that holds the place
-	for at := s.from(int(c.entries[from].off)); at >= 0; {
+	for at := find.from(c.data, int(c.entries[from].off)); at >= 0; {
 		i = topicAt(c.entries, i, at)
 		stop := end(i)
 		if at+n > stop {
-			at = s.from(at + 1) // half in one topic and half in the next
+			at = find.from(c.data, at+1) // half in one topic and half in the next
 			continue
 		}
 		e := c.entries[i]
 		if topic := c.data[e.off:stop]; alone || f.matchTopicTerms(topic) {
 			found = append(found, noted(e, len(topic)))
 		}
-		at = s.from(stop)
+		at = find.from(c.data, stop)
 	}
 	return found
 }

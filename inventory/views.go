@@ -15,7 +15,14 @@ func (e *entry) ref() Ref { return Ref{id: e.id + 1, gen: e.gen} }
 // views holds the chunks of the arena that entries point into. It keeps them alive after the arena has dropped them.
 type views struct {
 	data [][]byte
-	of   []viewOf // by number of the chunk
+	from []viewFrom // of each in data
+	of   []viewOf   // by number of the chunk
+}
+
+// viewFrom says which chunk of the arena a view is of.
+type viewFrom struct {
+	chunk  *chunk
+	number uint16
 }
 
 type viewOf struct {
@@ -33,6 +40,7 @@ func (v *views) note(a *arena, id, gen uint32, p place, skip, n int) entry {
 	if o.chunk != c {
 		*o = viewOf{chunk: c, index: uint32(len(v.data))}
 		v.data = append(v.data, c.data)
+		v.from = append(v.from, viewFrom{chunk: c, number: p.chunk})
 	} else if len(v.data[o.index]) < len(c.data) {
 		v.data[o.index] = c.data
 	}
