@@ -136,28 +136,29 @@ func late(ctx context.Context, addr string, window time.Duration) error {
 		return err
 	}
 	defer c.close()
-	value := outgoing{topic: TopicLate, payload: []byte("I come back when I am cleared"), retain: true}
-	if err := c.publish(value); err != nil {
-		return err
-	}
+	// Subscribed before the first value is there: who clears it at once is heard as well.
 	cleared := false
-	c.heard = func(topic string, payload []byte) { cleared = topic == TopicLate && len(payload) == 0 }
+	c.heard = func(topic string, payload []byte) {
+		if topic == TopicLate {
+			cleared = len(payload) == 0
+		}
+	}
 	if err := c.subscribe(TopicLate); err != nil {
 		return err
 	}
+	value := outgoing{topic: TopicLate, payload: []byte("I come back when I am cleared"), retain: true}
 	for {
-		if err := c.take(); err != nil {
+		if err := c.publish(value); err != nil {
 			return err
 		}
-		if !cleared {
-			continue
+		for !cleared {
+			if err := c.take(); err != nil {
+				return err
+			}
 		}
 		cleared = false
 		if !pause(ctx, lateAnswer) {
 			return nil
-		}
-		if err := c.publish(value); err != nil {
-			return err
 		}
 	}
 }
