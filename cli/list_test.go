@@ -255,6 +255,9 @@ func TestListOfTheHouse(t *testing.T) {
 
 var varying = regexp.MustCompile(`"(received_at|first_seen_at|started_at|ended_at|written_at)":"[^"]*"|"(wire_bytes|slices)":\d+|"broker":"[^"]*"`)
 
+// watchedFor is how long a reason says that somebody watched: the seconds of a slow run are others.
+var watchedFor = regexp.MustCompile(`\(watched for [^)]*\)`)
+
 // TestTheJSONOfTheHouseIsStable compares with a golden file. What changes from run to run is replaced: instants, byte
 // counts, and an expiry by its window as it was published.
 func TestTheJSONOfTheHouseIsStable(t *testing.T) {
@@ -291,7 +294,7 @@ func TestTheJSONOfTheHouseIsStable(t *testing.T) {
 			}
 			line = strings.Replace(line, fmt.Sprintf(`"expiry_seconds":%d`, *l.Expiry), fmt.Sprintf(`"expiry_seconds":"of %d"`, window[l.Topic]), 1)
 		}
-		out.WriteString(varying.ReplaceAllString(line, `"varies":true`))
+		out.WriteString(watchedFor.ReplaceAllString(varying.ReplaceAllString(line, `"varies":true`), "(watched)"))
 	}
 	if n != 329 {
 		t.Errorf("%d topics, want 329", n)
