@@ -4,19 +4,24 @@ import "crypto/sha256"
 
 // copySlot fills a Slot. Bytes are appended to buf, which is returned; what was cut from an earlier buf stays valid.
 func (inv *Inventory) copySlot(id uint32, rec *record, s *Slot, buf []byte) []byte {
-	payload, _, _ := inv.parts(rec)
-	head := payload[:min(len(payload), headLength)]
-	topic := inv.arena.at(rec.topic)
 	n := len(buf)
-	buf = append(append(buf, topic...), head...)
-	mid, end := n+len(topic), len(buf)
+	buf = append(buf, inv.arena.at(rec.topic)...)
+	return inv.copySlotOf(id, rec, s, buf[n:len(buf):len(buf)], buf)
+}
+
+// copySlotOf is copySlot for a slot of which topic is a copy that the caller has already.
+func (inv *Inventory) copySlotOf(id uint32, rec *record, s *Slot, topic, buf []byte) []byte {
+	payload, _, _ := inv.parts(rec)
+	mid := len(buf)
+	buf = append(buf, payload[:min(len(payload), headLength)]...)
+	end := len(buf)
 	f := rec.flags & flagsPublic
 	if rec.epoch != inv.epoch {
 		f |= FlagNotSeen
 	}
 	*s = Slot{
 		Ref:        Ref{id: id + 1, gen: rec.gen},
-		Topic:      buf[n:mid:mid],
+		Topic:      topic,
 		Size:       int(rec.size),
 		Head:       buf[mid:end:end],
 		Interval:   rec.shownInterval(),

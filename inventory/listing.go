@@ -260,6 +260,9 @@ func (l *Listing) rows(from Pos, skip, n int, dst []Row) []Row {
 	if w, ok := l.walk.(*snapFlat); ok && skip == 0 {
 		w.recent = make(map[string]int, n)
 	}
+	if w, ok := l.walk.(*treeWalk); ok {
+		w.warm(n)
+	}
 	buf := make([]byte, 0, n*(headLength+96))
 	for {
 		dst = append(dst, Row{})

@@ -158,7 +158,7 @@ func (w *snapTree) row(r *Row, buf []byte) []byte {
 	if e := &w.items[w.c.lo]; w.whole(w.c) {
 		if rec, ok := w.inv.held(e.ref()); ok {
 			r.Held = true
-			buf = w.inv.copySlot(e.id, rec, &r.Slot, buf)
+			buf = w.inv.copySlotOf(e.id, rec, &r.Slot, r.Prefix, buf)
 		}
 	}
 	return buf

@@ -7,6 +7,11 @@ type treeWalk struct {
 	open  *openness
 	wide  wideLevels // what Work should put in order
 	stack []spot     // from the first level to the row
+
+	// For warm:
+	kept    []spot
+	ids     []uint32
+	touched uint32 // keeps the reading of what is touched from being left out as useless
 }
 
 // spot is a level and its place in the order of its parent.
@@ -50,10 +55,53 @@ func (w *treeWalk) pushLast(o *order) {
 // below returns the children of the row where they are shown, else nil.
 func (w *treeWalk) below() *order {
 	id := w.stack[len(w.stack)-1].node
-	if w.inv.tree.node(id).branch == 0 || !w.open.is(w.inv.tree.path(id)) {
+	if w.inv.tree.node(id).branch == 0 || !w.shows(id) {
 		return nil
 	}
 	return w.kids(id)
+}
+
+// shows reports whether a level is open. Where all or none are, its path is not looked at.
+func (w *treeWalk) shows(id uint32) bool {
+	if len(w.open.except) == 0 {
+		return w.open.all
+	}
+	return w.open.is(w.inv.tree.path(id))
+}
+
+// warm touches what the next n rows will need. Of a store of a million topics a row costs several places in memory that
+// are far apart; asked for one after the other each is waited for, asked for together the waits overlap.
+func (w *treeWalk) warm(n int) {
+	inv := w.inv
+	w.kept, w.ids = append(w.kept[:0], w.stack...), w.ids[:0]
+	for {
+		w.ids = append(w.ids, w.stack[len(w.stack)-1].node)
+		if len(w.ids) == n || !w.step(true) {
+			break
+		}
+	}
+	w.stack = append(w.stack[:0], w.kept...)
+	touched := uint32(0)
+	for _, id := range w.ids {
+		nd := inv.tree.node(id)
+		rec := inv.records.at(nd.named)
+		touched += rec.hash + uint32(rec.received)
+		if nd.branch != 0 {
+			touched += inv.tree.below(nd.branch).sums.all
+		}
+	}
+	for _, id := range w.ids {
+		nd := inv.tree.node(id)
+		rec := inv.records.at(nd.named)
+		touched += uint32(inv.arena.chunks[rec.topic.chunk].data[rec.topic.off])
+		if nd.rec != 0 {
+			rec = inv.records.at(nd.rec - 1)
+			if blob := inv.blobs.at(rec.blob, int(rec.blobLen)); len(blob) > 0 {
+				touched += uint32(blob[0])
+			}
+		}
+	}
+	w.touched = touched
 }
 
 func (w *treeWalk) descend() {
@@ -159,12 +207,12 @@ func (w *treeWalk) row(r *Row, buf []byte) []byte {
 	r.Matched = int(sums.all)
 	if r.Branch = nd.branch != 0; r.Branch {
 		r.Sub = sums.counts()
-		r.Open = w.open.is(path)
+		r.Open = w.shows(id)
 		r.Pending = r.Open && t.waits(id)
 	}
 	if nd.rec != 0 {
 		r.Held = true
-		buf = w.inv.copySlot(nd.rec-1, w.inv.records.at(nd.rec-1), &r.Slot, buf)
+		buf = w.inv.copySlotOf(nd.rec-1, w.inv.records.at(nd.rec-1), &r.Slot, r.Prefix, buf)
 	}
 	return buf
 }
