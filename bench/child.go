@@ -49,6 +49,8 @@ func child(ctx context.Context, kind string, args []string) error {
 		return childProgram(ctx, addr, want)
 	case "complete":
 		return childComplete(ctx, addr)
+	case "costs":
+		return childCosts(ctx, addr, want)
 	case "ingest":
 		return childIngest(ctx, addr, want)
 	case "raw":

@@ -17,8 +17,8 @@ import (
 	"retainscope/inventory"
 )
 
-// updates publishes rate retained updates a second over n topics until the time is over, and returns how many.
-func updates(ctx context.Context, addr string, n, rate int, length time.Duration) (int, error) {
+// updates publishes rate retained updates a second of size bytes, 0 for the mix, over n topics until the time is over, and returns how many.
+func updates(ctx context.Context, addr string, n, size, rate int, length time.Duration) (int, error) {
 	p, err := dialPublisher(addr)
 	if err != nil {
 		return 0, err
@@ -41,7 +41,7 @@ func updates(ctx context.Context, addr string, n, rate int, length time.Duration
 		}
 		for due := int(gone.Seconds() * float64(rate)); sent < due; sent++ {
 			i := rand.IntN(n)
-			body = payload(body, i, int(time.Now().UnixMicro()), 300)
+			body = payload(body, i, int(time.Now().UnixMicro()), size)
 			frame = publishFrame(frame[:0], corpus("plant", i), body, 0)
 			if _, err := p.w.Write(frame); err != nil {
 				return sent, err
@@ -148,7 +148,7 @@ func liveOnce(ctx context.Context, self, name string, m *mosquitto, n, rate int,
 		return sample{}, 0, err
 	}
 	time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // a tool run by hand lets the subscriber settle
-	sent, err := updates(ctx, m.addr, n, rate, length)
+	sent, err := updates(ctx, m.addr, n, 300, rate, length)
 	if err != nil {
 		return sample{}, sent, err
 	}

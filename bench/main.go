@@ -30,7 +30,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 5, "interleaved rounds")
 	flag.StringVar(&only, "only", "", "subscribers to run, by name, with commas; empty for all that are there")
 	flag.BoolVar(&o.limits, "limits", false, "leave mosquitto's default queue limits on, and count what arrives")
-	flag.StringVar(&o.scenario, "scenario", "inventory", "inventory, complete, live, soak or watch")
+	flag.StringVar(&o.scenario, "scenario", "inventory", "inventory, complete, costs, live, soak or watch")
 	flag.IntVar(&o.rate, "rate", 50000, "live: updates a second")
 	flag.DurationVar(&o.length, "for", 0, "live: how long")
 	flag.StringVar(&o.layout, "layout", "plant", "complete: plant, deep, wide or flat")
@@ -77,6 +77,8 @@ func run(ctx context.Context, o options) error {
 		return runLive(ctx, o)
 	case "soak":
 		return runSoak(ctx, o)
+	case "costs":
+		return runCosts(ctx, o)
 	case "watch":
 		return runWatch(ctx, o)
 	default:

@@ -62,7 +62,7 @@ func runSoak(ctx context.Context, o options) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	sent, err := updates(ctx, m.addr, n, o.rate, length)
+	sent, err := updates(ctx, m.addr, n, 300, o.rate, length)
 	if err != nil {
 		return err
 	}

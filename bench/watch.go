@@ -83,7 +83,7 @@ func runWatch(ctx context.Context, o options) error {
 				float64(rssOf(cmd.Process.Pid))/(1<<20), float64(sizeBelow(home))/(1<<20), states.Load(), others.Load())
 		}
 	}()
-	sent, err := updates(ctx, m.addr, n, o.rate, length)
+	sent, err := updates(ctx, m.addr, n, 300, o.rate, length)
 	stop()
 	<-sampled
 	_ = cmd.Process.Signal(syscall.SIGTERM)

@@ -71,6 +71,8 @@ type Config struct {
 	will     *Message
 	// wire replaces dialling in tests of this package: the connection runs over what it returns.
 	wire func(ctx context.Context) (net.Conn, error)
+	// hold is called before each delivery in tests of this package, on the goroutine that decodes.
+	hold func(batch []inventory.Publication)
 }
 
 const (

@@ -184,9 +184,9 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case moved && e.othersLoss():
 		return inventory.Unverified, rule + "; less came than any broker was seen to lose from, but its dropped counter rose: some client lost messages, and the broker does not say which."
 	case moved && dropped > 0:
-		return inventory.Incomplete, fmt.Sprintf("%s, but the broker's dropped counter rose by %d: some client lost messages.", rule, dropped)
+		return inventory.Incomplete, fmt.Sprintf("%s, but %sthe broker's dropped counter rose by %d: some client lost messages.", rule, e.cause(), dropped)
 	case moved:
-		return inventory.Incomplete, rule + ", but the broker's dropped counter rose: some client lost messages."
+		return inventory.Incomplete, fmt.Sprintf("%s, but %sthe broker's dropped counter rose: some client lost messages.", rule, e.cause())
 	case e.slices.found > 0:
 		return inventory.Incomplete, fmt.Sprintf("%s, but %s brought %d topics more.", rule, e.slices.what(), e.slices.found)
 	case e.recovered > 0:
@@ -217,6 +217,14 @@ func (e *evidence) claim() (inventory.Claim, string) {
 		return inventory.Unverified, fmt.Sprintf("%s; %s came, from %s on a broker may drop in silence, and it tells this login no figure to check against.",
 			rule, bytesText(e.wire), bytesText(e.safe()))
 	}
+}
+
+// cause says that it was we who stood still, where that is so.
+func (e *evidence) cause() string {
+	if e.stalls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("our own read-ahead was full %s, and ", times(e.stalls))
 }
 
 // endRule says how the end of the burst was found.

@@ -48,7 +48,7 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		add(-1, "The broker left %d of our pings unanswered: its queue for this client was full.", e.pings)
 	}
 	if e.stalls > 0 {
-		add(-1, "Our own read-ahead was full %d times, %s in all: what the broker could not send meanwhile it may have dropped.", e.stalls, roundTime(e.stalled))
+		add(-1, "Our own read-ahead was full %s, %s in all: what the broker could not send meanwhile it may have dropped.", times(e.stalls), roundTime(e.stalled))
 	}
 	if e.discards > 0 {
 		add(e.discards, "This program dropped %d publications itself.", e.discards)

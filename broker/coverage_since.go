@@ -19,15 +19,18 @@ type sinceScan struct {
 	differs     bool
 	count, here int64
 	asleep      time.Duration // how long this program stood still
-	flood       bool          // more live changes came at once, or stood in line, than a broker surely queues
-	figures     bool          // the broker's next figures tell whether it dropped some of them
-	mute        time.Time     // since when it answers nothing; zero where it does
-	again       time.Time     // when the next scan starts by itself; zero when that is not known
+	// behind is how often our own read-ahead for live changes was full, behindFor for how long in all.
+	behind    int64
+	behindFor time.Duration
+	flood     bool      // more live changes came at once, or stood in line, than a broker surely queues
+	figures   bool      // the broker's next figures tell whether it dropped some of them
+	mute      time.Time // since when it answers nothing; zero where it does
+	again     time.Time // when the next scan starts by itself; zero when that is not known
 }
 
 // any reports whether there is a doubt.
 func (s *sinceScan) any() bool {
-	return s.drops || s.differs || s.asleep > 0 || s.flood || !s.mute.IsZero()
+	return s.drops || s.differs || s.asleep > 0 || s.behind > 0 || s.flood || !s.mute.IsZero()
 }
 
 // texts returns a sentence for each doubt, without its full stop, the weightiest first.
@@ -35,6 +38,10 @@ func (s *sinceScan) texts() (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if !s.mute.IsZero() {
 		add("The broker has not answered since %s, not even a ping: it stands still, the road to it is cut, or it dropped the answer", s.mute.Format("15:04:05"))
+	}
+	if s.behind > 0 {
+		add("Since the scan began this machine could not keep up with the live changes: its read-ahead was full %s, %s in all, and what the broker could not send meanwhile it may have dropped",
+			times(s.behind), roundTime(s.behindFor))
 	}
 	switch {
 	case s.drops && s.dropped > 0:
@@ -55,6 +62,14 @@ func (s *sinceScan) texts() (out []string) {
 		add("Since the scan more live changes came at once than a broker surely queues, and it tells this login no figure to check against")
 	}
 	return out
+}
+
+// times says how often: "once", "3 times".
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 const sinceDropped = "Since the scan the broker dropped "

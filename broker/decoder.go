@@ -47,6 +47,9 @@ func (c *Conn) deliver(batch []inventory.Publication) {
 			return
 		}
 	}
+	if c.cfg.hold != nil {
+		c.cfg.hold(batch)
+	}
 	c.publications.Add(int64(len(batch)))
 	c.lastAt.Store(batch[len(batch)-1].ReceivedAt)
 	c.sink(batch)

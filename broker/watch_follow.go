@@ -5,9 +5,7 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"retainscope/inventory"
@@ -125,21 +123,6 @@ func (w *Watcher) doubted(again time.Time) {
 	}
 	w.last.since.again = again
 	w.republish(w.last)
-}
-
-const liveBehind = "The live stream was faster than this machine"
-
-// stalledLive says that live changes may have been missed because our own read-ahead was full.
-func (w *Watcher) stalledLive(n int64) {
-	w.noteGap(liveBehind, -1, fmt.Sprintf(" %d times since the connection was made; changes may be missing until the next scan.", n))
-}
-
-// noteGap adds a gap, or replaces the one that begins with the same words.
-func (w *Watcher) noteGap(begin string, n int64, rest string) {
-	w.setCoverage(func(c *inventory.Coverage) {
-		gaps := slices.DeleteFunc(slices.Clone(c.Gaps), func(g inventory.Gap) bool { return strings.HasPrefix(g.Text, begin) })
-		c.Gaps = append(gaps, inventory.Gap{Count: n, Text: begin + rest})
-	})
 }
 
 // withNote returns notes with one more, once.

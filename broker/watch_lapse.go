@@ -30,6 +30,8 @@ type liveLapse struct {
 	last    Stats
 	asleep  time.Duration
 	flood   bool
+	behind  bool      // our own read-ahead was full, or is
+	scanned Stats     // when the last scan began
 	mute    time.Time // since when the broker has not answered; zero where it does
 	// waiting is closed by the answer to the PINGREQ that is on its way, nil when none is; atAnswer is set before.
 	waiting  chan struct{}
@@ -40,6 +42,12 @@ type liveLapse struct {
 
 // rest ends a look: what follows until the next one is not our own work.
 func (l *liveLapse) rest() { l.looked = time.Now() }
+
+// scan says that a scan begins: what was missed of the live changes before it brings.
+func (l *liveLapse) scan() {
+	l.scanned = l.conn.Stats()
+	l.behind = false // where it still is, the next look finds out
+}
 
 // look takes in what happened since the last look, about a second ago. hopes says that an answer of the broker is
 // waited for somewhere.
@@ -56,6 +64,9 @@ func (l *liveLapse) look(ctx context.Context, hopes bool) {
 	if l.beyondSafe(l.last, s) {
 		l.flood = true
 	}
+	if s.Stalled > max(l.last.Stalled, l.scanned.Stalled) || l.conn.ahead.full() {
+		l.behind = true
+	}
 	select {
 	case <-l.waiting:
 		l.flood = l.flood || l.beyondSafe(l.before, l.atAnswer)
@@ -66,7 +77,8 @@ func (l *liveLapse) look(ctx context.Context, hopes bool) {
 	case l.waiting == nil && (s.Publications-l.last.Publications >= probeCopies || hopes && now.Sub(l.asked) >= probeTime):
 		l.before, l.asked = l.last, now
 		l.probe(ctx)
-	case l.waiting != nil && now.Sub(latest(l.asked, s.LastByte)) >= muteTime && l.mute.IsZero():
+	case l.waiting != nil && s.Backlog == 0 && now.Sub(latest(l.asked, s.LastByte)) >= muteTime && l.mute.IsZero():
+		// With a backlog the answer may be in what we have not decoded: then it is we who do not listen.
 		l.mute = latest(l.asked, s.LastByte)
 	case l.waiting != nil && l.beyondSafe(l.before, s):
 		l.flood = true
@@ -104,6 +116,13 @@ func (w *Watcher) noteLapses(l *liveLapse) (doubt bool) {
 	if l.asleep > 0 {
 		e.since.asleep += l.asleep
 		l.asleep, doubt = 0, true
+	}
+	if l.behind {
+		l.behind = false
+		doubt = doubt || e.since.behind == 0
+		e.since.behind = max(l.last.Stalled-l.scanned.Stalled, 1)
+		e.since.behindFor = l.last.StalledFor - l.scanned.StalledFor
+		w.republish(e)
 	}
 	if l.flood {
 		l.flood = false

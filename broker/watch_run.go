@@ -172,7 +172,6 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 		running bool
 		failed  int // scans in a row that did not come to their end
 		again   bool
-		stalls  int64
 		ended   time.Time // when the last scan did
 		doubts  int       // scans in a row that were made due by a doubt
 		lapse   = liveLapse{conn: conn, helpers: &helpers}
@@ -195,6 +194,7 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 	}
 	start := func() {
 		running, again = true, false
+		lapse.scan()
 		auto.Stop()
 		helpers.Go(func() { done <- w.scan(ctx, &helpers) })
 	}
@@ -249,11 +249,6 @@ func (w *Watcher) attend(conn *Conn, due time.Time) (next, lost time.Time, err e
 					doubted()
 				}
 				w.refreshNotes()
-				if n := conn.Stats().Stalled; n > stalls {
-					stalls = n
-					w.stalledLive(n)
-					auto.Reset(max(due.Sub(w.now()), 0))
-				}
 				if w.live.wantsScan() {
 					auto.Reset(max(due.Sub(w.now()), 0))
 				}
