@@ -51,6 +51,11 @@ func (s *sieve) pass(out, b []byte, now time.Time) []byte {
 	}
 	s.since, s.asks = now, false
 	s.held = append(s.held, b...)
+	return s.decide(out)
+}
+
+// decide takes what it can of what is held.
+func (s *sieve) decide(out []byte) []byte {
 	rest := s.held
 	for len(rest) > 0 {
 		var n int
@@ -74,13 +79,11 @@ func (s *sieve) silence(out []byte) []byte {
 	case !s.asks:
 		return out
 	case s.paste:
-		out = append(append(out, pasteEnds...), s.held...)
-		s.paste = false
-	default:
-		out = append(out, escapeAsCSIu...)
+		s.paste, s.asks = false, false
+		return s.decide(append(out, pasteEnds...))
 	}
 	s.asks, s.held = false, s.held[:0]
-	return out
+	return append(out, escapeAsCSIu...)
 }
 
 // typed decides the first thing of p outside a paste. It returns how many bytes it is long, 0 when more must come.
@@ -123,11 +126,7 @@ func (s *sieve) typed(out, p []byte) ([]byte, int) {
 func (s *sieve) pasted(out, p []byte) ([]byte, int) {
 	switch c := p[0]; {
 	case c == keyEnd:
-		if ends := len(bytes.TrimLeft(p, "\x03")) == 0; !ends {
-			return out, 1
-		}
-		s.asks = true
-		return out, 0
+		return s.pastedEnd(out, p, 1)
 	case c == keyEscape:
 		return s.pastedEscape(out, p)
 	case c == '\t' || c == '\n' || c == '\r' || c >= ' ' && c < 0x7f:
@@ -154,11 +153,47 @@ func (s *sieve) pastedEscape(out, p []byte) ([]byte, int) {
 	case whole && marks(p[:n], 201):
 		s.paste = false
 		return append(out, pasteEnds...), n
-	case whole && isKittyEnd(p[:n]) && n == len(p):
-		s.asks = true
-		return out, 0
+	case whole && isKittyEnd(p[:n]):
+		return s.pastedEnd(out, p, n)
 	}
 	return out, 1
+}
+
+// pastedEnd decides the ctrl+c, n bytes long, that p begins with. A person's is the last thing that comes, but for what
+// the terminal itself may send at any time: its answers to the questions of a screen that has just begun, for one.
+func (s *sieve) pastedEnd(out, p []byte, n int) ([]byte, int) {
+	for rest := p[n:]; len(rest) > 0; {
+		n, whole := 1, rest[0] == keyEnd
+		if rest[0] == keyEscape {
+			n, whole = answer(rest)
+		}
+		if n == 0 {
+			break // the beginning of one
+		}
+		if !whole {
+			return out, 1
+		}
+		rest = rest[n:]
+	}
+	s.asks = true
+	return out, 0
+}
+
+// answer measures what p begins with: 0 when more must come. It is whole when a terminal may have sent it by itself.
+func answer(p []byte) (n int, whole bool) {
+	if len(p) == 1 {
+		return 0, false
+	}
+	switch p[1] {
+	case '[':
+		n, whole = csi(p)
+		return n, whole && !marks(p[:n], 200) && !marks(p[:n], 201)
+	case 'P', ']':
+		var kept []byte
+		kept, n = reply(nil, p)
+		return n, len(kept) > 0
+	}
+	return 1, false
 }
 
 // sequence decides a CSI.

@@ -160,9 +160,31 @@ func TestAPasteWithoutAnEndEndsByItself(t *testing.T) {
 		{time.Millisecond, []string{"\x1b[99;5u"}, "paste abc,ctrl+c"},
 		{time.Millisecond, []string{"\x1b[99;133u"}, "paste abc,ctrl+c"},
 		{time.Millisecond, []string{"\x03def\x1b[201~", "z"}, "paste abcdef,z"},
+		{time.Millisecond, []string{"\x03\x1b[201~", "z"}, "paste abc,z"},
+		{time.Millisecond, []string{"\x03\x1b[?20", "26;2$yd", "ef\x1b[201~", "z"}, "paste abc[?2026;2$ydef,z"},
 	} {
 		if got := strings.Join(hears(t, c.pause, append([]string{begun}, c.keys...)...), ","); got != c.want {
 			t.Errorf("%q: %q, want %q", c.keys, got, c.want)
+		}
+	}
+}
+
+func TestAnAnswerOfTheTerminalAfterCtrlCDoesNotTakeItForText(t *testing.T) {
+	const answers = "\x1b[?2026;2$y\x1b]11;rgb:1111/2222/3333\x1b\\\x1bP>|XTerm(390)\x1b\\"
+	for _, end := range []string{"\x03", "\x1b[99;5u", "\x03\x03"} {
+		want := "paste abc," + strings.Repeat("ctrl+c,", max(1, strings.Count(end, "\x03"))) + "mode,background #112233,version XTerm(390)"
+		for _, c := range []struct {
+			pause  time.Duration
+			chunks []string
+		}{
+			{time.Millisecond, []string{"\x1b[200~abc" + end + answers}},
+			{time.Millisecond, []string{"\x1b[200~abc", end, answers}},
+			{patience / 2, []string{"\x1b[200~abc", end + answers[:4], answers[4:20], answers[20:]}},
+			{2 * patience, []string{"\x1b[200~abc", end, answers}},
+		} {
+			if got := strings.Join(hears(t, c.pause, c.chunks...), ","); got != want {
+				t.Errorf("%q: %q, want %q", c.chunks, got, want)
+			}
 		}
 	}
 }
