@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strconv"
@@ -67,11 +69,27 @@ func account(start time.Time, got int, note string) error {
 	return err
 }
 
+// beginning is a log handler that keeps when the snapshot connection was made last.
+type beginning struct {
+	slog.Handler
+	at atomic.Int64 // Unix nanoseconds
+}
+
+func (*beginning) Enabled(context.Context, slog.Level) bool { return true }
+func (b *beginning) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == broker.SnapshotBegins {
+		b.at.Store(r.Time.UnixNano())
+	}
+	return nil
+}
+
 // childProgram watches as the program does: live connection, the broker's own figures, snapshot. Its time runs from the
-// start of the scan to the last message, its CPU from the start of the process to its end.
+// start of the snapshot connection to the last message, its CPU from the start of the process to its end.
 func childProgram(ctx context.Context, addr string, want int) error {
 	inv := inventory.New(inventory.Options{})
-	w, err := broker.Watch(ctx, broker.WatchConfig{Config: broker.Config{URL: "mqtt://" + addr, ClientID: "bench"}, Slices: true, Once: true}, inv)
+	began := &beginning{Handler: slog.DiscardHandler}
+	cfg := broker.Config{URL: "mqtt://" + addr, ClientID: "bench", Logger: slog.New(began)}
+	w, err := broker.Watch(ctx, broker.WatchConfig{Config: cfg, Slices: true, Once: true}, inv)
 	if err != nil {
 		return err
 	}
@@ -93,9 +111,11 @@ func childProgram(ctx context.Context, addr string, want int) error {
 		}
 		break
 	}
-	end := time.Now()
-	_, cov := w.Status()
-	return account(time.Now().Add(cov.StartedAt.Sub(end)), int(inv.Counts().Topics), note)
+	at := began.at.Load()
+	if at == 0 {
+		return errors.New("no snapshot connection was made")
+	}
+	return account(time.Unix(0, at), int(inv.Counts().Topics), note)
 }
 
 // childComplete watches as the program does until the scan has ended, whatever it takes, and tells what is here then and

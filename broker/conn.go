@@ -111,9 +111,9 @@ func open(ctx context.Context, cfg Config, t *transport, deliver Deliver, origin
 	if c.at.dial == "" {
 		c.at.dial = t.RemoteAddr().String()
 	}
-	c.pace.limit = shortNap
+	c.pace.limit, c.pace.burst = shortNap, burstRead
 	if origin == inventory.Live {
-		c.pace.limit = longNap
+		c.pace.limit, c.pace.burst = longNap, liveBurst
 	}
 	c.filter = filter{
 		maxPacket: cfg.MaxPacket, origin: origin, deliver: c.deliver, control: c.control, plain: cfg.Version.Limited(),

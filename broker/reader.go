@@ -5,8 +5,10 @@ package broker
 import "time"
 
 const (
-	// burstRead is the size from which on a read counts as part of a burst: then nothing is waited for.
+	// burstRead is the size from which on a read of a snapshot counts as part of a burst: then nothing is waited for.
 	burstRead = 64 << 10
+	// liveBurst is the same of a live stream, of which a long nap gathers more.
+	liveBurst = 192 << 10
 	// shortNap after a small read lets a few packets gather: one wake-up and one acknowledgement for many.
 	shortNap = time.Millisecond
 	// longNap is reached where a live stream comes steadily.
@@ -16,6 +18,7 @@ const (
 // pace decides how long to wait after a read.
 type pace struct {
 	limit time.Duration // longest nap
+	burst int           // size of a read that is part of a burst
 	nap   time.Duration // the last one
 	reads int64         // reads of the socket when it was last asked
 }
@@ -28,8 +31,11 @@ func (p *pace) after(s *socket, room int, waited time.Duration) time.Duration {
 		return 0
 	}
 	p.reads = reads
-	if s.size >= burstRead || s.size >= room {
+	switch {
+	case s.size >= p.burst:
 		p.nap = 0
+		return 0
+	case s.size >= room: // there may be more; the nap goes on growing after it
 		return 0
 	}
 	switch {

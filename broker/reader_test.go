@@ -70,7 +70,7 @@ func TestABurstOfARealBrokerTakesFewReadsPerMessage(t *testing.T) {
 func TestTheNapFollowsTheStream(t *testing.T) {
 	s := &socket{}
 	read := func(size int) { s.size = size; s.reads.Add(1) }
-	p := pace{limit: longNap}
+	p := pace{limit: longNap, burst: burstRead}
 	for i, c := range []struct {
 		size   int
 		waited time.Duration
@@ -92,13 +92,19 @@ func TestTheNapFollowsTheStream(t *testing.T) {
 		}
 	}
 	read(100)
+	p.after(s, chunkSize, 0)
+	read(100)
 	if got := p.after(s, 100, 0); got != 0 {
 		t.Errorf("a read that filled its room naps %s", got)
+	}
+	read(200)
+	if got := p.after(s, chunkSize, 0); got != 2*shortNap {
+		t.Errorf("and the nap after it is %s", got)
 	}
 	if got := p.after(s, chunkSize, 0); got != 0 {
 		t.Errorf("no new read of the socket, and yet a nap of %s", got)
 	}
-	snapshot := pace{limit: shortNap}
+	snapshot := pace{limit: shortNap, burst: burstRead}
 	for range 5 {
 		read(100)
 		if got := snapshot.after(s, chunkSize, 0); got != shortNap {

@@ -16,6 +16,10 @@ import (
 // largeStore is from how many topics on the cost to the broker's other clients is told before a scan.
 const largeStore = 50_000
 
+// SnapshotBegins is the message of the debug record that the log gets when a scan has read the broker's own figures and
+// makes the connection for the retained copies.
+const SnapshotBegins = "the snapshot connection is made"
+
 // standstill is how long a single-threaded broker serves nobody else while it hands out n retained topics.
 func standstill(n int64) time.Duration { return time.Duration(n) * 3 * time.Microsecond }
 
@@ -86,6 +90,7 @@ func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
 		w.inv.Expect(int(expected))
 	}
 	w.progress(0, expected, "%s", startText(expected))
+	w.cfg.Logger.Debug(SnapshotBegins, "expected", expected)
 	snap, err := w.dialSnapshot(ctx)
 	if err != nil {
 		e.ended = lossText(err)
