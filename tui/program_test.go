@@ -388,7 +388,7 @@ func BenchmarkKeyToScreen(b *testing.B) {
 		want := number(int64(at)) + " of " + number(int64(n))
 		begin := time.Now()
 		_, _ = x.master.WriteString(key)
-		x.sc.wait(b, want, func(s string) bool { return strings.Contains(s, "── "+want) })
+		x.sc.wait(b, want, func(s string) bool { return strings.Contains(s, "── row "+want+" ") })
 		took = append(took, time.Since(begin))
 	}
 	stop.Store(true)
