@@ -29,6 +29,9 @@ type Desk struct {
 
 	writing sync.Mutex // one line at a time
 	end     tail
+
+	reads chan struct{} // holds one while somebody goes on with what was read
+	read  *reading      // nil = nothing was
 }
 
 // ErrChangedOnDisk is the error of a manifest that somebody else changed since it was read: read it again.
@@ -40,7 +43,7 @@ func OpenDesk(s Store, manifest string, now func() time.Time) *Desk {
 	if i := strings.LastIndexByte(manifest, '.'); i > 0 {
 		base = manifest[:i]
 	}
-	return &Desk{store: s, name: manifest, base: base, now: now}
+	return &Desk{store: s, name: manifest, base: base, now: now, reads: make(chan struct{}, 1)}
 }
 
 // Manifest reads the manifest. The error is fs.ErrNotExist when there is no file, a *ManifestError when the file is

@@ -1,13 +1,11 @@
 package actions
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 )
@@ -39,79 +37,13 @@ type Listed struct {
 	Operations []Summary
 	Lines      int64
 	Skipped    int64 // lines that are none of ours, or half written; Verify says which
+	// Check is what Verify says, but that the lines this desk had read before were checked then and not again.
+	Check Verification
 }
 
 // Open returns the operations that have an intent and no outcome, oldest first: what a start offers to look at.
 func (l Listed) Open() []Summary {
 	return slices.DeleteFunc(slices.Clone(l.Operations), func(s Summary) bool { return !s.Open })
-}
-
-// eachLine calls f with every whole line of the record in order, and with what stands at the end of a segment and is
-// none (hurt then tells of it, and there is no line: it may be of any size). The bytes are borrowed. It stops at the first error of f or of ctx.
-func (d *Desk) eachLine(ctx context.Context, f func(segment int, line []byte, hurt *Damage) error) error {
-	numbers, err := d.segments()
-	if err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	for _, n := range numbers {
-		if err := d.eachLineOf(ctx, n, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *Desk) eachLineOf(ctx context.Context, n int, f func(int, []byte, *Damage) error) (err error) {
-	file, err := d.store.Open(d.segmentName(n))
-	if err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	size, err := file.Size()
-	if err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	end, err := lastLineEnd(file, size)
-	if err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, end), 1<<20)
-	var long []byte
-	for i := 0; ; i++ {
-		if i%256 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			long = append(long, line...)
-			continue
-		}
-		if len(long) > 0 {
-			long = append(long, line...)
-			line = long
-			long = long[:0]
-		}
-		if err == nil {
-			if err := f(n, line[:len(line)-1], nil); err != nil {
-				return err
-			}
-			continue
-		}
-		if !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read record: %w", err)
-		}
-		break
-	}
-	if end == size {
-		return nil
-	}
-	hurt, err := damageOf(file, end, size)
-	if err != nil {
-		return fmt.Errorf("read record: %w", err)
-	}
-	return f(n, nil, &hurt)
 }
 
 // brief is what a list needs of a line; the rest, the payloads above all, is passed over.
@@ -150,37 +82,6 @@ type brief struct {
 	} `json:"undo_outcome"`
 }
 
-// List reads the record and returns every operation in it. With a large record it takes a while, so it is not for the
-// goroutine that reads keys; ctx ends it. Damaged lines never stop it.
-func (d *Desk) List(ctx context.Context) (Listed, error) {
-	return d.ListCounting(ctx, func(int64) {})
-}
-
-// ListCounting is List, and calls read now and then with the number of lines read so far, on the goroutine of the caller.
-func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed, error) {
-	const between = 256
-	w := lister{ops: map[string]*listed{}, topics: map[string][]*listed{}, undos: map[string][]*listed{}}
-	n := int64(0)
-	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
-		if n++; n%between == 0 {
-			read(n)
-		}
-		if hurt == nil && w.take(line) {
-			w.all.Lines++
-		} else {
-			w.all.Skipped++
-		}
-		return nil
-	})
-	if err != nil {
-		return w.all, err
-	}
-	for _, l := range w.order {
-		w.all.Operations = append(w.all.Operations, l.summary())
-	}
-	return w.all, nil
-}
-
 // listed is an operation with as much of it as a summary needs.
 type listed struct {
 	Summary
@@ -188,11 +89,16 @@ type listed struct {
 }
 
 type lister struct {
-	all    Listed
-	ops    map[string]*listed
-	topics map[string][]*listed // the operations on a topic, oldest first
-	undos  map[string][]*listed // whose topic a restore puts back, and who held the value
-	order  []*listed
+	lines   int64
+	skipped int64
+	ops     map[string]*listed
+	topics  map[string][]*listed // the operations on a topic, oldest first
+	undos   map[string][]*listed // whose topic a restore puts back, and who held the value
+	order   []*listed
+}
+
+func newLister() lister {
+	return lister{ops: map[string]*listed{}, topics: map[string][]*listed{}, undos: map[string][]*listed{}}
 }
 
 // take reads one line and reports whether it is one of a record.

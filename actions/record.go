@@ -35,7 +35,7 @@ func (d *Desk) findEnd() (err error) {
 	if d.end.known && d.end.segment > 0 {
 		f, err := d.store.Open(d.segmentName(d.end.segment))
 		if err == nil {
-			size, sizeErr := f.Size()
+			size, sizeErr := sizeOf(f)
 			_ = f.Close() // it was only looked at
 			numbers, namesErr := d.segments()
 			if sizeErr == nil && namesErr == nil && size == d.end.size && len(numbers) > 0 && numbers[len(numbers)-1] == d.end.segment {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 )
@@ -42,8 +43,11 @@ type memoryFile struct {
 	*bytes.Reader
 }
 
-func (f memoryFile) Size() (int64, error) { return f.Reader.Size(), nil }
-func (f memoryFile) Close() error         { return nil }
+func (f memoryFile) Close() error { return nil }
+
+func (f memoryFile) Stat() (fs.FileInfo, error) {
+	return fstest.MapFS{"f": {Data: make([]byte, f.Size())}}.Stat("f")
+}
 
 func (m *memory) Open(name string) (ReadFile, error) {
 	b, ok := m.files[name]
@@ -347,11 +351,21 @@ func (e endless) Open(name string) (ReadFile, error) {
 	if err != nil || name != recordFile {
 		return f, err
 	}
-	lines, err := f.Size()
+	lines, err := sizeOf(f)
 	return endlessFile{f, lines}, err
 }
 
-func (f endlessFile) Size() (int64, error) { return f.lines + endlessTail, nil }
+type endlessInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+func (i endlessInfo) Size() int64 { return i.size }
+
+func (f endlessFile) Stat() (fs.FileInfo, error) {
+	info, err := f.ReadFile.Stat()
+	return endlessInfo{info, f.lines + endlessTail}, err
+}
 
 func (f endlessFile) ReadAt(b []byte, offset int64) (int, error) {
 	n := 0
@@ -610,6 +624,7 @@ func BenchmarkVerify100000(b *testing.B) {
 func BenchmarkList100000(b *testing.B) {
 	d := hundredThousand(b)
 	for b.Loop() {
+		d := OpenDesk(d.store, d.name, d.now) // that has read nothing yet
 		if l, err := d.List(context.Background()); err != nil || len(l.Operations) == 0 {
 			b.Fatal(err)
 		}

@@ -27,11 +27,12 @@ type Store interface {
 	TryLock(name string) (release func() error, err error)
 }
 
-// ReadFile is a file open for reading.
+// ReadFile is a file open for reading. Stat tells its size, and, where the two come from a disk, os.SameFile whether
+// another is the same file.
 type ReadFile interface {
 	io.ReaderAt
 	io.Closer
-	Size() (int64, error)
+	Stat() (fs.FileInfo, error)
 }
 
 // AppendFile is a file open for writing at its end.
@@ -92,16 +93,6 @@ func regular(path string) error {
 	return nil // opening tells what else is wrong
 }
 
-type diskFile struct{ *os.File }
-
-func (f diskFile) Size() (int64, error) {
-	i, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return i.Size(), nil
-}
-
 // Open satisfies Store.
 func (d *Dir) Open(name string) (ReadFile, error) {
 	path := filepath.Join(d.path, name)
@@ -110,9 +101,9 @@ func (d *Dir) Open(name string) (ReadFile, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, err // and no file, which a *os.File that is nil would be
 	}
-	return diskFile{f}, nil
+	return f, nil
 }
 
 // Append satisfies Store.
@@ -213,12 +204,20 @@ func readAll(s Store, name string) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
+	size, err := sizeOf(f)
 	if err != nil {
 		return nil, err
 	}
 	b := make([]byte, size)
 	return b, readAt(f, b, 0)
+}
+
+func sizeOf(f ReadFile) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
 // readAt fills b from offset on; a file that ends before is an error.

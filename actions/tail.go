@@ -124,7 +124,7 @@ func (d *Desk) readEnd(number int, t *tail) (found bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
+	size, err := sizeOf(f)
 	if err != nil {
 		return false, err
 	}

@@ -22,6 +22,17 @@ type Verification struct {
 // OK reports whether every line is as it was written and the end is the one that the head digest names.
 func (v Verification) OK() bool { return v.Bad == nil && v.HeadFits }
 
+// Wrong says what is not as it was written, in one sentence that is safe for a terminal; "" = nothing, so far as was read.
+func (v Verification) Wrong() string {
+	if v.Bad != nil {
+		return v.Bad.String()
+	}
+	if !v.HeadFits {
+		return v.Head
+	}
+	return ""
+}
+
 // BadLine names a line.
 type BadLine struct {
 	File string
@@ -56,33 +67,46 @@ type verifier struct {
 // Verify checks every line of the record against the one after it, and the end against the head digest. The error is
 // that of ctx, or what kept the record from being read; what is wrong with the record is in the result.
 func (d *Desk) Verify(ctx context.Context) (Verification, error) {
-	w := &verifier{d: d, hash: noDigest}
-	w.v.Limits = []string{
-		"each line vouches for the one before it; that the last lines were taken away shows only against a head digest that was kept elsewhere",
-		"whoever can write here can also write a whole new record: the digest printed after each clear, kept elsewhere, is what proves it",
-	}
+	w := newVerifier(d)
 	numbers, err := d.segments()
 	if err != nil {
 		return w.v, fmt.Errorf("read record: %w", err)
 	}
-	w.v.Segments = len(numbers)
-	for i, n := range numbers {
-		if n != i+1 {
-			w.bad(BadLine{File: d.segmentName(i + 1), Why: "the file is missing"})
-			break
-		}
-	}
+	w.files(numbers)
 	head, ok, err := d.Head()
 	if err != nil {
 		return w.v, err
 	}
 	w.head = head
-	if err := d.eachLine(ctx, w.each); err != nil {
+	err = d.eachLine(ctx, func(segment int, line []byte, hurt *Damage) error {
+		w.each(segment, line, hurt)
+		return nil
+	})
+	if err != nil {
 		return w.v, err
 	}
 	w.end(ok)
-	w.v.Digest = w.hash
 	return w.v, nil
+}
+
+func newVerifier(d *Desk) verifier {
+	w := verifier{d: d, hash: noDigest}
+	w.v.Limits = []string{
+		"each line vouches for the one before it; that the last lines were taken away shows only against a head digest that was kept elsewhere",
+		"whoever can write here can also write a whole new record: the digest printed after each clear, kept elsewhere, is what proves it",
+	}
+	return w
+}
+
+// files looks whether a segment is missing.
+func (w *verifier) files(numbers []int) {
+	w.v.Segments = len(numbers)
+	for i, n := range numbers {
+		if n != i+1 {
+			w.bad(BadLine{File: w.d.segmentName(i + 1), Why: "the file is missing"})
+			break
+		}
+	}
 }
 
 // LineOf returns the number of the line of the record whose SHA-256 is digest, which a clear once printed, and false when
@@ -105,14 +129,15 @@ func (w *verifier) bad(b BadLine) {
 	}
 }
 
-func (w *verifier) each(segment int, line []byte, hurt *Damage) error {
+// each takes in the next line, or what stands at the end of a segment and is none.
+func (w *verifier) each(segment int, line []byte, hurt *Damage) {
 	file := w.d.segmentName(segment)
 	if segment != w.segment {
 		w.segment, w.line = segment, 0
 	}
 	if hurt != nil {
 		w.damage, w.damaged = *hurt, file
-		return nil
+		return
 	}
 	prev, seq, ok := readPrefix(line)
 	w.settle(ok && prev == w.hash)
@@ -141,7 +166,6 @@ func (w *verifier) each(segment int, line []byte, hurt *Damage) error {
 	if w.doubted == nil {
 		w.prev = here
 	}
-	return nil
 }
 
 // settle decides a doubt: where what comes after fits the doubted line, that line is as it was written, and the one
@@ -181,9 +205,10 @@ func (w *verifier) segmentStart(file string, line []byte) {
 	w.damage, w.damaged = Damage{}, ""
 }
 
-// end looks at the last line and the head digest.
+// end looks at the last line and the head digest; ok = there is one.
 func (w *verifier) end(ok bool) {
 	h := w.head
+	w.v.Digest = w.hash
 	if w.damage.Bytes > 0 {
 		w.v.Reported = append(w.v.Reported, fmt.Sprintf(
 			"%s ends with %d bytes that are no whole line: it was half written, or is being written now", w.damaged, w.damage.Bytes))

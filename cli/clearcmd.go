@@ -81,7 +81,7 @@ func (p *program) runClear(ctx context.Context, o clearOptions) error {
 		if o.noWatch {
 			t.watch = 0
 		}
-		p.tellOpen(ctx, t)
+		p.tellRecord(ctx, t)
 		w := wipe{program: p, retiring: t, line: line, topic: topic, json: o.json}
 		return w.run(ctx)
 	})

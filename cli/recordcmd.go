@@ -112,7 +112,7 @@ func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
 	if err := out.Flush(); err != nil {
 		return failed(ctx, fmt.Errorf("write the record: %w", err))
 	}
-	p.tellOpen(ctx, t)
+	p.tellRecord(ctx, t)
 	if l.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "retainscope: warning: %s of the record cannot be read; `retainscope record verify` says which\n", actions.Counted(int(l.Skipped), "line"))
 	}
@@ -233,12 +233,7 @@ func (p *program) verify(ctx context.Context, t *retiring, line *progress, kept 
 	if err != nil {
 		return failed(ctx, err)
 	}
-	wrong := ""
-	if v.Bad != nil {
-		wrong = v.Bad.String()
-	} else if !v.OK() {
-		wrong = v.Head
-	}
+	wrong := v.Wrong()
 	var told []string
 	if kept != "" {
 		switch n, found, err := t.desk.LineOf(ctx, kept); {

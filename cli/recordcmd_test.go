@@ -168,9 +168,16 @@ func TestALineThatWasChangedIsNamed(t *testing.T) {
 		if o := b.run("record", "verify"); o.code != ExitBadRecord || !strings.Contains(o.errout, c.says) || strings.Count(o.errout, "\n") != 1 {
 			t.Errorf("%s: exit %d: %s%s", c.name, o.code, o.out, o.errout)
 		}
+		// Whoever asks for something else is told as well.
+		if o := b.run("record", "show"); o.code != ExitOK || !strings.Contains(o.errout, "warning: the record is not as it was written: ") || !strings.Contains(o.errout, c.says) {
+			t.Errorf("%s: exit %d: %s%s", c.name, o.code, o.out, o.errout)
+		}
 	}
 	if err := os.WriteFile(b.recordFile(), whole, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if o := b.run("record", "show"); o.errout != "" {
+		t.Errorf("as it was: %s", o.errout)
 	}
 	if o := b.run("record", "verify", "--digest", strings.Repeat("a", 64)); o.code != ExitBadRecord || !strings.Contains(o.errout, "no line has the digest") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)

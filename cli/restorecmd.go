@@ -64,7 +64,7 @@ func (p *program) runRestore(ctx context.Context, id string, o restoreOptions) e
 		if t.off != nil {
 			return usage(t.off)
 		}
-		p.tellOpen(ctx, t)
+		p.tellRecord(ctx, t)
 		op, err := t.desk.Operation(ctx, id)
 		if err != nil {
 			return p.noOperation(ctx, t, err)

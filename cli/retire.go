@@ -129,12 +129,16 @@ func (p *program) ends(code int, text string) error {
 	return &exit{code: code}
 }
 
-// tellOpen says on stderr which clears have an intent and no outcome and were not looked at since: somebody stopped the
-// program, or the power went. What keeps the record from being read is told by whoever writes it.
-func (p *program) tellOpen(ctx context.Context, t *retiring) {
+// tellRecord says on stderr whether the record is as it was written, and which clears have an intent and no outcome and were
+// not looked at since: somebody stopped the program, or the power went. What keeps the record from being read is told by
+// whoever writes it.
+func (p *program) tellRecord(ctx context.Context, t *retiring) {
 	l, err := t.desk.List(ctx)
 	if err != nil {
 		return
+	}
+	if wrong := l.Check.Wrong(); wrong != "" {
+		fmt.Fprintf(p.stderr, "retainscope: warning: the record is not as it was written: %s; `retainscope record verify` says more\n", wrong)
 	}
 	for _, s := range l.Open() {
 		if s.LastAt.After(s.Begun) {

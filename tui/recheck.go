@@ -148,7 +148,7 @@ func (m *model) verified(msg verifiedMsg) {
 	case msg.err != nil:
 		m.announce(alarming, asSentence(PrintableText([]byte(msg.err.Error()))))
 	case v.Bad != nil:
-		m.announce(alarming, "The record was changed or is broken: "+asSentence(v.Bad.String()))
+		m.announce(alarming, "The record was changed or is broken: "+v.Bad.String()+".")
 	case !v.HeadFits:
 		m.announce(alarming, "Every line fits the one before, but the end is another: "+asSentence(v.Head))
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +29,7 @@ type recordList struct {
 	lined   *atomic.Int64
 	stop    context.CancelFunc
 	told    bool   // of operations without an outcome
+	wrong   string // what is not as it was written; "" = nothing, so far as was read
 	open    int    // how many of them there are
 	last    string // the last verified clear that was not put back; "" = there is none
 
@@ -97,16 +99,29 @@ func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 				r.open++
 			}
 		}
-		if r.open > 0 && !r.told {
-			m.announce(alarming, unknownWords(r.open))
-		}
-		r.told = true
+		m.tellRecord(msg.listed.Check.Wrong())
 	}
 	if r.again {
 		r.again = false
 		return m.readRecord()
 	}
 	return nil
+}
+
+// tellRecord says once what is wrong with the record, and which operations have no outcome.
+func (m *model) tellRecord(wrong string) {
+	r := &m.record
+	said := ""
+	if wrong != "" && wrong != r.wrong {
+		said = "The record is not as it was written: " + wrong + ". v in 4 checks every line."
+	}
+	if r.open > 0 && !r.told {
+		said = strings.TrimSpace(said + " " + unknownWords(r.open))
+	}
+	if said != "" {
+		m.announce(alarming, said)
+	}
+	r.told, r.wrong = true, wrong
 }
 
 // unknownWords says that some operations have no outcome, and what can be done.

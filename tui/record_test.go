@@ -289,3 +289,27 @@ func TestAClearOfThisProgramIsNotCountedAsSomebodyElses(t *testing.T) {
 	s.keys("6")
 	s.wants("1 cleared by someone, 1 cleared from here", "cleared from here     caldates2mqtt/birthday/state")
 }
+
+func TestARecordThatWasChangedIsToldAtTheStartAndWhenItIsReadOn(t *testing.T) {
+	changed := actions.Verification{Bad: &actions.BadLine{File: "home.record.jsonl", Line: 3, Seq: 3, Why: "it was changed after it was written"}}
+	inv, shop := house(t), newWorkshop(t)
+	shop.inv, shop.check = inv, changed
+	s := newStage(t, seenAll(watching()), inv, 120, 40, func(o *Options) { o.Retiring = shop })
+	s.wantsProse("The record is not as it was written: home.record.jsonl, line 3")
+	s.wants("4 Record!")
+	s.keys("4")
+	s.wants("NOT AS IT WAS WRITTEN: v checks")
+
+	s, shop = clearStage(t, 120, 40, false)
+	s.lacks("4 Record!")
+	shop.check = changed
+	s.keys("x")
+	s.typeWord("state")
+	s.keys("enter")
+	s.wantsProse("The record is not as it was written: home.record.jsonl, line 3")
+	// It is told once, not after every act again.
+	s.tick(time.Hour)
+	s.send(s.m.readRecord()())
+	s.lacks("The record is not as it was written")
+	s.wants("4 Record!")
+}

@@ -47,6 +47,9 @@ func (m *model) recordTitle() []fact {
 	case r.err != "":
 		all = append(all, fact{text: r.err, style: p.pal.bad, rank: 9, wire: true})
 	}
+	if r.wrong != "" {
+		all = append(all, fact{text: "NOT AS IT WAS WRITTEN: v checks", short: "NOT AS WRITTEN", style: p.pal.bad, rank: 10})
+	}
 	if r.open > 0 {
 		all = append(all, fact{text: number(int64(r.open)) + " without an outcome: r reads back", style: p.pal.bad, rank: 8})
 	}

@@ -38,8 +38,8 @@ func (m *model) drawTabs() {
 				name = " " + t.short + " "
 			}
 		}
-		if t.screen == recordPage && m.record.open > 0 {
-			// Something has no outcome.
+		if t.screen == recordPage && (m.record.open > 0 || m.record.wrong != "") {
+			// Something has no outcome, or was changed.
 			name, style = strings.TrimRight(name, " ")+"! ", p.pal.bad
 		}
 		if t.screen == m.screen {

@@ -37,6 +37,7 @@ type workshop struct {
 	restores     []actions.RestoreRequest
 	reading      func(read func(int64))
 	verification actions.Verification
+	check        actions.Verification // of every reading
 }
 
 var lan = actions.BrokerID{URL: "mqtt://localhost:1883", User: "operator", Identity: "mosquitto version 2.0.11"}
@@ -187,7 +188,7 @@ func (w *workshop) Record(ctx context.Context, read func(int64)) (actions.Listed
 	if ctx.Err() != nil {
 		return actions.Listed{}, ctx.Err()
 	}
-	l := actions.Listed{Lines: int64(3 * len(w.ops))}
+	l := actions.Listed{Lines: int64(3 * len(w.ops)), Check: w.check}
 	for _, op := range w.ops {
 		s := actions.Summary{ID: op.ID, Topic: op.Topic, Begun: op.Begun, Owner: op.Intent.Entry.Owner, By: op.Intent.Entry.ApprovedBy, ApprovedAt: op.Intent.Entry.ApprovedAt, Fingerprint: op.Intent.Entry.Fingerprint, Broker: op.Intent.Broker,
 			Verdict: op.Verdict(), Provisional: len(op.Provisional()) > 0, Open: op.Open(), SentNothing: op.Open() && op.Baseline == nil, Sentence: op.Sentence()}
