@@ -12,8 +12,9 @@ import (
 	"retainscope/inventory"
 )
 
-// MaxControls is how many neighbours are read before and after a clear.
-const MaxControls = 50
+// MaxControls is how many neighbours are read before and after a clear. With the topic itself they are the 50
+// subscriptions that every known broker takes on one connection.
+const MaxControls = 49
 
 // enoughControls is how many are looked for further away where there are fewer nearby.
 const enoughControls = 3

@@ -14,15 +14,15 @@ import (
 // Observer reads what the broker serves, on connections of its own that publish nothing. Every method may be called
 // again; none retries by itself. The broker room satisfies it.
 type Observer interface {
-	// Observe makes one connection with a fresh client id, has its callbacks in place, sends one SUBSCRIBE for
-	// q.Filters (nonshared, Retain Handling 0, No Local 0, Retain As Published 0, so that RETAIN 1 means a replay),
+	// Observe makes one connection with a fresh client id, has its callbacks in place, sends SUBSCRIBE for
+	// q.Filters (in one packet or several, nonshared, Retain Handling 0, No Local 0, Retain As Published 0, so that RETAIN 1 means a replay),
 	// reads the SUBACK code of every filter, sends PINGREQ, waits for PINGRESP and then until no replay came for
 	// q.Quiet (live copies do not count: a busy neighbour must not keep it open), and closes. It returns what it knows also together with an error. The error is what kept it from looking, as one
 	// sentence safe for a terminal; a refused filter is no error but a Grant.
 	//
 	// Source: MQTT 5, 3.8.3.1 and 3.9.3.
 	Observe(ctx context.Context, q Question) (Observation, error)
-	// Watch makes one connection and subscribes to the filters (as in a Question, at most 51) at QoS 0, nonshared, with
+	// Watch makes one connection and subscribes to the filters (as in a Question, at most 50) at QoS 0, nonshared, with
 	// No Local 0 and Retain As Published 1. With replay the stored copies come first (Retain Handling 0), without it
 	// only what is published from then on (2). It returns when every filter was granted; the error says which was not,
 	// or why there is no connection. ctx bounds the opening only.
@@ -32,7 +32,7 @@ type Observer interface {
 // Question is what one look asks for.
 type Question struct {
 	// Filters are exact topics, with + in place of a level that is not UTF-8, or with wildcards for a bounded scan; at
-	// most 51, as they are to be sent.
+	// most 50, as they are to be sent.
 	Filters [][]byte
 	QoS     byte          // asked for every filter
 	Quiet   time.Duration // how long no replay may come after the fence, before the look ends

@@ -36,6 +36,10 @@ type scriptBroker struct {
 	hide        func(topic string) bool   // topics that the login may not read
 	connack     [][]byte                  // properties of the CONNACK
 	greeting    []byte                    // follows the CONNACK in the same write
+	mostFilters int                       // in one SUBSCRIBE or UNSUBSCRIBE; more end the connection; 0 has no limit
+	mostSubs    int                       // on one connection; more end it; 0 has no limit
+	endsOver    func(filter string) bool  // filters that end the connection
+	lastWord    []byte                    // is sent before the connection is ended over filters
 	// onPublish may take a PUBLISH in place of the broker; it returns false where the broker does what it should. Called
 	// without the lock.
 	onPublish func(c *scriptClient, m message) bool
@@ -47,6 +51,7 @@ type scriptBroker struct {
 	clients map[*scriptClient]struct{}
 	dropped int
 	history []string // filters of every SUBSCRIBE, a line each
+	ended   []string // filters of every SUBSCRIBE and UNSUBSCRIBE that the connection was ended over, a line each
 	taken   []message
 	down    bool
 	deaf    bool
@@ -259,6 +264,9 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.history = append(b.history, strings.Join(filters, " "))
+	if b.over(c, filters) {
+		return
+	}
 	ack := suback(id, codes...)
 	if !b.ackLast {
 		c.put(ack, 0)
@@ -275,9 +283,13 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 			}
 		}
 		s := parseSlice(filter)
-		for _, topic := range b.order {
+		topics := b.order
+		if !s.hash && !hasAny(s) {
+			topics = []string{filter}
+		}
+		for _, topic := range topics {
 			m, held := b.store[topic]
-			if !held || !s.match(topicLevels(nil, []byte(topic))) || b.hide != nil && b.hide(topic) || b.noWildcards && (s.hash || hasAny(s)) {
+			if !held || b.hide != nil && b.hide(topic) || !s.match(topicLevels(nil, []byte(topic))) || b.noWildcards && (s.hash || hasAny(s)) {
 				continue
 			}
 			if !m.end.IsZero() {
@@ -314,16 +326,41 @@ func (b *scriptBroker) subscribe(c *scriptClient, body []byte) {
 	}
 }
 
+// over ends the connection where the filters of one packet are more than the broker takes. The caller holds mu.
+func (b *scriptBroker) over(c *scriptClient, filters []string) bool {
+	c.mu.Lock()
+	subs := len(c.subs)
+	c.mu.Unlock()
+	if !(b.mostFilters > 0 && len(filters) > b.mostFilters || b.mostSubs > 0 && subs > b.mostSubs ||
+		b.endsOver != nil && slices.ContainsFunc(filters, b.endsOver)) {
+		return false
+	}
+	b.ended = append(b.ended, strings.Join(filters, " "))
+	if b.lastWord != nil {
+		_, _ = c.w.Write(b.lastWord)
+	}
+	_ = c.w.Close()
+	return true
+}
+
 func (b *scriptBroker) unsubscribe(c *scriptClient, body []byte) {
 	n, size := binary.Uvarint(body[2:])
 	var codes []byte
+	var filters []string
 	c.mu.Lock()
 	for rest := body[2+size+int(n):]; len(rest) > 0; {
 		l := int(binary.BigEndian.Uint16(rest))
 		delete(c.subs, string(rest[2:2+l]))
+		filters = append(filters, string(rest[2:2+l]))
 		codes, rest = append(codes, 0), rest[2+l:]
 	}
 	c.mu.Unlock()
+	b.mu.Lock()
+	over := b.over(c, filters)
+	b.mu.Unlock()
+	if over {
+		return
+	}
 	c.put(control(typeUnsuback<<4, body[:2], []byte{0}, codes), 0)
 }
 

@@ -28,8 +28,8 @@ func NewObserver(cfg Config) *Observer { return &Observer{cfg.filled()} }
 // lookFilters is how many filters one look may have: a topic and its controls.
 const lookFilters = 1 + actions.MaxControls
 
-// Observe makes one look, as actions.Observer has it. Filters go out in one SUBSCRIBE, or in several where the broker's
-// Maximum Packet Size asks for it. The quiet time is fenced at its end as well, so that time in which this program stood
+// Observe makes one look, as actions.Observer has it. Filters go out in SUBSCRIBEs of at most eight, fewer where the
+// broker's Maximum Packet Size asks for it. The quiet time is fenced at its end as well, so that time in which this program stood
 // still does not count as silence of the broker. QoS 2 is not asked for. It returns up to two seconds after ctx ended:
 // the connection is left in order. A broker that says nothing for Config.Timeout ends the look.
 //
@@ -131,14 +131,9 @@ func (l *look) lastReplay() time.Time {
 
 // run asks and waits, and notes in seen what it learns on the way.
 func (l *look) run(ctx context.Context, conn *Conn, subs []Subscription, quiet time.Duration, seen *actions.Observation) error {
-	for len(subs) > 0 {
-		n := conn.fitting(subs)
-		grants, err := conn.Subscribe(ctx, subs[:n])
-		seen.Grants = append(seen.Grants, grants...)
-		if err != nil {
-			return err
-		}
-		subs = subs[n:]
+	var err error
+	if seen.Grants, err = conn.subscribeIn(ctx, subs, fewFilters); err != nil {
+		return err
 	}
 	if err := conn.fenceHeard(ctx); err != nil {
 		return err
@@ -171,18 +166,6 @@ func (l *look) run(ctx context.Context, conn *Conn, subs []Subscription, quiet t
 // fenceHeard is Fence for as long as the server is heard: it ends also when nothing came for Config.Timeout.
 func (c *Conn) fenceHeard(ctx context.Context) error {
 	return c.request(ctx, "fence: no PINGRESP", c.Fence)
-}
-
-// fitting returns how many of subs go into one SUBSCRIBE, at least one.
-func (c *Conn) fitting(subs []Subscription) int {
-	size := 0
-	for i, s := range subs {
-		size += 3 + len(s.Filter)
-		if i > 0 && c.fits("subscribe", size) != nil {
-			return i
-		}
-	}
-	return len(subs)
 }
 
 // pause waits for d, and returns an error when ctx or the connection ends before.

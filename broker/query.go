@@ -5,7 +5,9 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +41,9 @@ type querier struct {
 
 	ask  sync.Mutex // held by whoever asks
 	conn *Conn
-	used time.Time
+	// fresh says that conn was made for the batch that was asked for last.
+	fresh bool
+	used  time.Time
 	// chosen are the controls in use.
 	chosen   [][]byte
 	chosenAt time.Time
@@ -72,33 +76,56 @@ func (q *querier) take(batch []inventory.Publication) {
 
 // exact asks for each topic by its exact name and calls each with the answer, on the caller's goroutine. Answers are
 // applied to the inventory before that. at is the instant, Unix ms, before the question was sent. The error says why
-// the rest was not asked.
+// the rest was not asked. Where the broker ends the connection over a batch, it is asked for again in smaller ones, and
+// nothing is concluded of a single topic over which it does so.
 func (q *querier) exact(ctx context.Context, topics [][]byte, each func(topic []byte, at int64, v verdict)) error {
 	q.ask.Lock()
 	defer q.ask.Unlock()
-	for len(topics) > 0 {
-		var batch [][]byte
-		size := 0
-		for len(topics) > 0 && len(batch) < queryFilters && (size == 0 || size+len(topics[0]) < queryBytes) {
-			if askable(topics[0]) {
-				batch = append(batch, topics[0])
-				size += len(topics[0]) + 3
-			} else {
-				each(topics[0], q.w.now().UnixMilli(), notConcluded) // no filter can carry it
-			}
-			topics = topics[1:]
+	topics = slices.DeleteFunc(slices.Clone(topics), func(t []byte) bool {
+		if !askable(t) {
+			each(t, q.w.now().UnixMilli(), notConcluded) // no filter can carry it
 		}
-		if err := q.batch(ctx, batch, each); err != nil {
+		return !askable(t)
+	})
+	size := portion{packet: q.w.portions.most()}
+	for ends := 0; len(topics) > 0; {
+		n := portionOf(topics, size.limit(queryFilters))
+		err := q.batch(ctx, topics[:n], size.packet, each)
+		var over *endedOver
+		switch {
+		case err == nil:
+			if size.many {
+				q.w.learnFew()
+			}
+			size.grow(queryFilters)
+			topics = topics[n:]
+		case ctx.Err() != nil || !errors.As(err, &over):
 			return err
+		case !q.fresh: // it had stood for a while, and may have ended for any reason
+		case size.shrink(n, over):
+		default:
+			if ends++; ends > asideMost {
+				return err
+			}
+			each(topics[0], q.w.now().UnixMilli(), notConcluded)
+			topics = topics[1:]
 		}
 	}
 	return nil
 }
 
-func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, int64, verdict)) error {
-	if len(batch) == 0 {
-		return nil
+// portionOf returns how many of topics the next question is for.
+func portionOf(topics [][]byte, most int) int {
+	n, size := 0, 0
+	for n < len(topics) && n < most && (n == 0 || size+len(topics[n]) < queryBytes) {
+		size += len(topics[n]) + 3
+		n++
 	}
+	return n
+}
+
+// batch asks for some topics, in packets of at most most filters.
+func (q *querier) batch(ctx context.Context, batch [][]byte, most int, each func([]byte, int64, verdict)) error {
 	q.w.questions.Add(1)
 	defer q.w.questions.Add(-1)
 	if err := q.connect(ctx); err != nil {
@@ -120,7 +147,7 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 	ctx, cancel := context.WithTimeout(ctx, max(q.w.cfg.Timeout, patience))
 	defer cancel()
 	at := q.w.now().UnixMilli()
-	grants, err := q.conn.Subscribe(ctx, q.w.subscriptions(asked, Subscription{}))
+	grants, err := q.conn.subscribeIn(ctx, q.w.subscriptions(asked, Subscription{}), most)
 	if err == nil {
 		err = q.conn.Fence(ctx)
 	}
@@ -128,7 +155,7 @@ func (q *querier) batch(ctx context.Context, batch [][]byte, each func([]byte, i
 		err = settle(ctx, q.conn, func() int64 { return q.conn.Stats().Publications }, queryQuiet)
 	}
 	if err == nil {
-		err = q.conn.Unsubscribe(ctx, asked)
+		err = q.conn.unsubscribeIn(ctx, asked, most)
 	}
 	q.mu.Lock()
 	q.pending = nil
@@ -168,6 +195,7 @@ func (q *querier) connect(ctx context.Context) error {
 		case <-q.conn.Done():
 			q.conn = nil
 		default:
+			q.fresh = false
 			return nil
 		}
 	}
@@ -175,7 +203,7 @@ func (q *querier) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask for single topics: %w", err)
 	}
-	q.conn = conn
+	q.conn, q.fresh = conn, true
 	return nil
 }
 

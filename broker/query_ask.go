@@ -55,7 +55,7 @@ func (w *Watcher) Ask(ctx context.Context, topic []byte) (qos byte, found bool, 
 	for _, c := range a.controls {
 		subs = append(subs, Subscription{Filter: string(c)})
 	}
-	grants, err := conn.Subscribe(ctx, subs)
+	grants, err := conn.subscribeIn(ctx, subs, fewFilters)
 	if err != nil && len(grants) == 0 {
 		return 0, false, err
 	}

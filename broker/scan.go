@@ -6,7 +6,6 @@ package broker
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -91,15 +90,20 @@ func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
 	}
 	w.progress(0, expected, "%s", startText(expected))
 	w.cfg.Logger.Debug(SnapshotBegins, "expected", expected)
-	snap, err := w.dialSnapshot(ctx)
-	if err != nil {
+	decisive := w.live.seen() != nil // a topic that this pass should bring
+	var snap *snapshot
+	conn, grants, err := w.subscribed(ctx, func() (conn *Conn, err error) {
+		if snap, err = w.dialSnapshot(ctx); err == nil {
+			w.inv.BeginScan()
+		}
+		return snap.conn, err
+	}, Subscription{})
+	if conn == nil {
 		e.ended = lossText(err)
 		return nil
 	}
 	for pass := 1; ; pass++ {
-		decisive := w.live.seen() != nil // a topic that this pass should bring
-		w.inv.BeginScan()
-		if !w.scanOncePass(ctx, e, snap, expected) {
+		if !w.takeBurst(ctx, e, snap, grants, err, expected) {
 			return snap
 		}
 		switch {
@@ -110,7 +114,11 @@ func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
 		default:
 			w.live.curious.Store(true)
 			if w.live.seen() != nil && pass < 2 {
-				_ = snap.conn.Unsubscribe(ctx, w.cfg.Filters)
+				decisive = true
+				ask, _ := w.wanted()
+				_ = conn.unsubscribeIn(ctx, ask, w.portions.most())
+				w.inv.BeginScan()
+				grants, err = w.subscribeAll(ctx, conn, Subscription{}, w.portions.most())
 				continue
 			}
 		}
@@ -118,10 +126,9 @@ func (w *Watcher) scanWhole(ctx context.Context, e *evidence) *snapshot {
 	}
 }
 
-// scanOncePass subscribes and waits for the end of the burst. It returns false when that failed or nothing was granted.
-func (w *Watcher) scanOncePass(ctx context.Context, e *evidence, snap *snapshot, expected int64) bool {
-	filters := append(slices.Clone(w.cfg.Filters), w.cfg.Extra...)
-	grants, err := snap.conn.Subscribe(ctx, w.subscriptions(filters, Subscription{}))
+// takeBurst takes the answer to the SUBSCRIBE of a pass and waits for the end of its burst. It returns false when either
+// failed or nothing was granted.
+func (w *Watcher) takeBurst(ctx context.Context, e *evidence, snap *snapshot, grants []inventory.Grant, err error, expected int64) bool {
 	own := min(len(grants), len(w.cfg.Filters))
 	e.grants, e.extra, e.unseen = grants[:own:own], grants[own:], nil
 	for i, g := range w.liveGrants {

@@ -4,6 +4,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -18,15 +19,17 @@ func (f fetched) tooLarge(strict bool, safe int64) bool {
 	return f.unanswered || f.copies > safeCopies && (strict || f.bytes > safe)
 }
 
-// fetch asks for a batch. A connection that ended, or whose pings no longer tell anything, is made anew, once.
+// fetch asks for a batch. A connection that ended, or whose pings no longer tell anything, is made anew, once, unless a
+// fresh one ended right at what the batch asks for.
 func (s *slicer) fetch(batch []part) (fetched, error) {
 	filters := make([]string, len(batch))
 	for i, p := range batch {
-		filters[i] = p.slice.filter()
+		filters[i] = s.filterOf(p)
 	}
 	var err error
 	for range 2 {
-		if s.snap == nil {
+		fresh := s.snap == nil
+		if fresh {
 			if s.snap, err = s.w.dialSnapshot(s.ctx); err != nil {
 				s.snap = nil
 				return fetched{}, err
@@ -44,8 +47,21 @@ func (s *slicer) fetch(batch []part) (fetched, error) {
 		if s.ctx.Err() != nil {
 			return fetched{}, s.ctx.Err()
 		}
+		var over *endedOver
+		if fresh && errors.As(err, &over) {
+			return fetched{}, err
+		}
 	}
 	return fetched{}, err
+}
+
+// filterOf returns the filter that p is asked for by: without "/#" where the broker ends connections over filters of that
+// many levels, so that it has no topics below either.
+func (s *slicer) filterOf(p part) string {
+	if p.slice.hash && s.deep > 0 && len(p.slice.levels) >= s.deep {
+		p.slice.hash = false
+	}
+	return p.slice.filter()
 }
 
 // reopen has the next fetch make a fresh connection.
@@ -56,7 +72,7 @@ func (s *slicer) reopen() {
 
 func (s *slicer) fetchOver(ctx context.Context, snap *snapshot, filters []string) (fetched, error) {
 	before, copies := snap.conn.Stats(), snap.copies.Load()
-	grants, err := snap.conn.Subscribe(ctx, s.w.subscriptions(filters, Subscription{}))
+	grants, err := snap.conn.subscribeIn(ctx, s.w.subscriptions(filters, Subscription{}), s.portion.packet)
 	if err != nil {
 		return fetched{}, fmt.Errorf("ask for a part: %w", err)
 	}
@@ -78,7 +94,7 @@ func (s *slicer) fetchOver(ctx context.Context, snap *snapshot, filters []string
 	s.e.stalls += after.Stalled - before.Stalled
 	s.e.stalled += after.StalledFor - before.StalledFor
 	if !got.unanswered {
-		err = snap.conn.Unsubscribe(ctx, filters)
+		err = snap.conn.unsubscribeIn(ctx, filters, s.portion.packet)
 	}
 	return got, err
 }

@@ -5,6 +5,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -34,12 +35,16 @@ type slicer struct {
 	quiet time.Duration
 	// strict is set for brokers that were seen to drop by number, whatever the size.
 	strict bool
-	scale  float64         // how many copies came for each one known
-	done   map[string]bool // filters that were asked for and came whole
-	queue  []part
-	res    sliceResult
-	start  int64 // topics held before the first slice
-	since  int64 // live values of the broker's count before the first slice
+	// portion is how many filters are asked for at a time.
+	portion portion
+	deep    int             // levels from which on filters go without "/#", 0 for none
+	ends    int             // narrower filters over which the broker ended the connection
+	scale   float64         // how many copies came for each one known
+	done    map[string]bool // filters that were asked for and came whole
+	queue   []part
+	res     sliceResult
+	start   int64 // topics held before the first slice
+	since   int64 // live values of the broker's count before the first slice
 }
 
 // sliceWhereItHelps asks for the store in slices when something is missing and slices can tell more, until the broker's
@@ -49,6 +54,7 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 		return
 	}
 	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: e.held, since: e.now.countLive, scale: 3, quiet: queryQuiet}
+	s.portion.packet = w.portions.most()
 	if strings.HasPrefix(e.now.version, "mosquitto ") {
 		s.quiet = 60 * time.Millisecond // its PINGRESP stands behind the last copy
 	} else {
@@ -212,11 +218,18 @@ func (s *slicer) ask(parts []part, sample bool) bool {
 		began := time.Now()
 		got, err := s.fetch(batch)
 		if err != nil {
+			if s.smaller(batch, err) {
+				continue
+			}
 			if s.ctx.Err() == nil {
 				s.res.ended = lossText(err)
 			}
 			return false
 		}
+		if s.portion.many {
+			s.w.learnFew()
+		}
+		s.portion.grow(sliceFilters)
 		if got.tooLarge(s.strict, s.w.cfg.safeSize()) {
 			s.divide(batch, got)
 		} else {
@@ -237,11 +250,33 @@ func (s *slicer) ask(parts []part, sample bool) bool {
 	return true
 }
 
+// smaller has what was asked for asked for again in smaller batches where the broker ended the connection over it, and
+// leaves out the single filter over which it did. It returns false where that does not help.
+func (s *slicer) smaller(batch []part, err error) bool {
+	var over *endedOver
+	if s.ctx.Err() != nil || !errors.As(err, &over) {
+		return false
+	}
+	again := s.portion.shrink(len(batch), over)
+	if p := batch[0].slice; !again && p.hash && len(p.levels) > 1 && s.deep == 0 {
+		again, s.deep = true, len(p.levels)
+	}
+	if again {
+		s.queue = append(append([]part(nil), batch...), s.queue...)
+		return true
+	}
+	s.done[batch[0].slice.filter()] = true
+	s.res.asked++
+	s.res.refused++
+	s.ends++
+	return s.ends <= asideMost
+}
+
 // nextBatch takes parts from the queue until a batch is as large as may be asked for at once.
 func (s *slicer) nextBatch() []part {
 	var copies, size float64
 	var walk, packet, n int
-	for n < len(s.queue) && n < sliceFilters {
+	for n < len(s.queue) && n < s.portion.limit(sliceFilters) {
 		p := s.queue[n]
 		copies += float64(p.copies) * s.scale
 		size += float64(p.bytes) * s.scale

@@ -22,7 +22,7 @@ const longestText = 65535
 
 // Subscribe sends one SUBSCRIBE for all of subs and returns one Grant for each, in their order. A refused filter is a
 // Grant whose Refused is true; the error is then nil. An error means that no usable answer came: ctx ended, the
-// connection ended (its error is inside), a filter is empty or too long, the packet would be larger than the server
+// connection ended (its error is inside, and the first of the filters is named), a filter is empty or too long, the packet would be larger than the server
 // takes, the server was silent for Config.Timeout or sent everything but the answer for thirty times that, or the
 // SUBACK did not fit; grants that came with such a SUBACK are returned as well.
 //
@@ -48,7 +48,7 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 		return err
 	})
 	if codes == nil {
-		return nil, err
+		return nil, c.cutShort(ctx, filtersOf(subs), err)
 	}
 	var grants []inventory.Grant
 	for i, code := range codes[:min(len(codes), len(subs))] {
@@ -58,6 +58,14 @@ func (c *Conn) Subscribe(ctx context.Context, subs []Subscription) ([]inventory.
 		return grants, fmt.Errorf("subscribe: the SUBACK answers %d filters, %d were asked for", len(codes), len(subs))
 	}
 	return grants, nil
+}
+
+func filtersOf(subs []Subscription) []string {
+	filters := make([]string, len(subs))
+	for i, s := range subs {
+		filters[i] = s.Filter
+	}
+	return filters
 }
 
 // fits returns an error when a request with a payload of size bytes is more than the server takes. The library does
@@ -105,7 +113,7 @@ func (c *Conn) Unsubscribe(ctx context.Context, filters []string) error {
 		return err
 	})
 	if codes == nil {
-		return err
+		return c.cutShort(ctx, filters, err)
 	}
 	for i, code := range codes {
 		if code >= 0x80 && i < len(filters) {

@@ -76,6 +76,7 @@ type Watcher struct {
 	questions   atomic.Int64  // exact questions that wait for an answer
 	turn        atomic.Uint32 // moves the choice of the topics that must answer
 	sys         *sysWatch     // owned by the scan that runs, or else by attend
+	portions    portions      // what the broker takes in one SUBSCRIBE
 	last        *evidence     // of the last scan, owned like sys
 	// figuresAt is how many live $SYS messages had come a second ago, judgedAt how many when a tick was judged last, and
 	// moving for how many seconds they have come without a rest; owned like sys.
@@ -130,16 +131,16 @@ func Watch(ctx context.Context, cfg WatchConfig, inv *inventory.Inventory) (*Wat
 // version brings them all the same, to be dropped: one scan goes without live changes then, and what follows waits until
 // the broker has sent them, so that none which it drops counts against the scan.
 func (w *Watcher) connectLive(ctx context.Context) (*Conn, error) {
-	conn, err := Dial(ctx, w.cfg.Config, w.takeLive, inventory.Live)
-	if err != nil {
-		return nil, err
-	}
+	dial := func() (*Conn, error) { return Dial(ctx, w.cfg.Config, w.takeLive, inventory.Live) }
 	limited := w.cfg.Version.Limited()
 	if limited && w.cfg.Once {
-		return conn, nil
+		return dial()
 	}
-	grants, err := conn.Subscribe(ctx, w.subscriptions(append(slices.Clone(w.cfg.Filters), w.cfg.Extra...),
-		Subscription{RetainHandling: 2, RetainAsPublished: true}))
+	w.forgetAside()
+	conn, grants, err := w.subscribed(ctx, dial, Subscription{RetainHandling: 2, RetainAsPublished: true})
+	if conn == nil {
+		return nil, err
+	}
 	if err != nil {
 		shut(conn)
 		return nil, fmt.Errorf("subscribe to live changes: %w", err)
@@ -254,12 +255,15 @@ func (w *Watcher) extraOnly() bool {
 
 // lossText returns why a connection ended, as one sentence without a full stop.
 func lossText(err error) string {
+	var over *endedOver
 	var gone *ServerDisconnect
 	var wrong *ProtocolError
 	var refused *ConnectError
 	switch {
 	case err == nil:
 		return "the connection was closed"
+	case errors.As(err, &over):
+		return lossText(over.err) + over.when()
 	case errors.As(err, &gone):
 		return gone.Error()
 	case errors.As(err, &wrong):

@@ -24,7 +24,7 @@ func (w *Watcher) habitNotes() []string {
 	if w.noRetain.Load() {
 		notes = append(notes, "The broker says that it keeps no retained messages (Retain Available 0).")
 	}
-	return notes
+	return append(notes, w.portions.notes()...)
 }
 
 // refreshNotes puts notes that came up since the scan into Status.

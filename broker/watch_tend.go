@@ -5,6 +5,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,8 @@ const (
 	dueBatch = 4 * queryFilters
 	// unseenMost is how many topics that a scan did not bring are asked for one by one.
 	unseenMost = 200_000
-	// unseenFew is how many are asked for before anything else is waited for.
+	// unseenFew is how many are asked for before anything else is waited for, and how many of a broker that takes only a
+	// few filters at a time.
 	unseenFew = 5 * queryFilters
 )
 
@@ -83,8 +85,8 @@ func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, topics [][]byte
 		return
 	}
 	done, kept, unsure := int64(0), int64(0), int64(0)
-	err := w.queries.exact(ctx, topics, func(topic []byte, at int64, v verdict) {
-		if done%queryFilters == 0 {
+	answer := func(topic []byte, at int64, v verdict) {
+		if done%fewTogether == 0 {
 			w.progress(done, int64(len(topics)), "asking for %d topics that the scan did not bring", len(topics))
 		}
 		done++
@@ -96,9 +98,19 @@ func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, topics [][]byte
 		default:
 			unsure++
 		}
-	})
+	}
+	var err error
+	for part := range slices.Chunk(topics, unseenFew) {
+		if done >= unseenFew && w.portions.most() > 0 {
+			w.portions.cutShort()
+			break
+		}
+		if err = w.queries.exact(ctx, part, answer); err != nil {
+			break
+		}
+	}
+	unsure += int64(len(topics)) - done
 	if err != nil {
-		unsure += int64(len(topics)) - done
 		w.cfg.Logger.Info("topics not brought by the scan could not be asked for", "error", err)
 	}
 	e.recovered, e.unsure = kept, unsure

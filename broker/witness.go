@@ -50,13 +50,7 @@ func (o *Observer) Watch(ctx context.Context, filters [][]byte, replay bool) (ac
 	w.conn = conn
 	w.mu.Unlock()
 	w.about.ClientID, w.about.From = conn.Server().ClientID, o.cfg.Clock()
-	for len(subs) > 0 && err == nil {
-		var grants []inventory.Grant
-		n := conn.fitting(subs)
-		grants, err = conn.Subscribe(ctx, subs[:n])
-		w.about.Grants = append(w.about.Grants, grants...)
-		subs = subs[n:]
-	}
+	w.about.Grants, err = conn.subscribeIn(ctx, subs, fewFilters)
 	for _, g := range w.about.Grants {
 		if err == nil && g.Refused() {
 			err = fmt.Errorf("the broker refused the subscription to %s: %s", quoted(g.Filter), reasonText(g.Code))
