@@ -157,10 +157,14 @@ func (m *model) show(s screen) tea.Cmd {
 	switch s {
 	case approvedPage:
 		m.approved.full = false
-		return m.readManifest()
+		if m.paused.IsZero() {
+			return m.readManifest()
+		}
 	case recordPage:
 		m.record.full = nil
-		return m.readRecord()
+		if m.paused.IsZero() {
+			return m.readRecord()
+		}
 	}
 	return nil
 }

@@ -121,18 +121,28 @@ func (x *manifestMsg) cleared() [][]byte {
 
 func (m *model) tookManifest(msg manifestMsg) {
 	s := &m.sheet
-	s.reading, s.at, s.guard = false, m.o.Now(), msg.guard
+	s.reading, s.at = false, m.o.Now()
+	if !m.paused.IsZero() {
+		m.heldSheet(msg)
+		return
+	}
+	s.guard = msg.guard
 	if s.read && msg.text == s.text && msg.wrong == s.wrong && msg.away == s.away {
 		return
 	}
-	s.read, s.text, s.entries, s.wrong, s.faults, s.away = true, msg.text, msg.entries, msg.wrong, msg.faults, msg.away
-	s.index = make(map[string]int, len(s.entries))
-	for i := range s.entries {
-		s.index[string(s.entries[i].Topic)] = i
-	}
+	s.read, s.text, s.wrong, s.faults, s.away = true, msg.text, msg.wrong, msg.faults, msg.away
+	s.show(msg.entries)
 	m.changes = m.now // what is drawn is out of date
 	if f, ok := m.form.(*approveForm); ok {
 		f.learn(m)
+	}
+}
+
+// show makes these the entries.
+func (s *sheet) show(entries []actions.Entry) {
+	s.entries, s.index = entries, make(map[string]int, len(entries))
+	for i := range entries {
+		s.index[string(entries[i].Topic)] = i
 	}
 }
 

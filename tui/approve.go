@@ -268,6 +268,7 @@ func (m *model) decided(msg decidedMsg) tea.Cmd {
 		}
 		return m.readManifest()
 	}
+	m.still.decide(msg.entry.Topic)
 	m.lastEntry = &msg.entry
 	switch {
 	case msg.entry.Disposition == actions.Clear && len(msg.entry.Provisional()) > 0:

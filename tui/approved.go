@@ -102,6 +102,7 @@ func (m *model) withdrawn(msg withdrawnMsg) tea.Cmd {
 	if msg.err != nil {
 		m.tell(alarming, "Not saved: "+asSentence(PrintableText([]byte(msg.err.Error()))))
 	} else {
+		m.still.decide(msg.topic)
 		m.tell(fine, "On hold again: "+Printable(msg.topic))
 	}
 	return m.readManifest()
@@ -166,6 +167,8 @@ func (m *model) approvedWords() []pageLine {
 	switch {
 	case m.o.Retiring == nil:
 		text = []string{"Nothing can be approved: " + m.noManifest() + "."}
+	case !s.read && !m.paused.IsZero():
+		text = []string{"The manifest was not read yet when the picture was held still; p moves on."}
 	case !s.read:
 		text = []string{"Reading the manifest."}
 	case s.wrong != "":
@@ -221,7 +224,7 @@ func (m *model) drawApprovedRow(e *actions.Entry, selected bool) {
 		p.say(" ")
 	}
 	state, topic, by := m.approvedColumns()
-	st, phrase, _ := m.stand(e)
+	st, phrase, _ := m.standShown(e)
 	t := st.tone()
 	// A clear that went well says nothing of a topic that is there again.
 	if words, tone, ok := m.actReading(e.Topic); ok && (st != standSpent || tone == alarming) {

@@ -10,7 +10,7 @@ import (
 func (m *model) writeEntry(w *writer, e *actions.Entry) {
 	m.writeTopic(w, e.Topic)
 	m.writeAct(w, e.Topic)
-	st, phrase, why := m.stand(e)
+	st, phrase, why := m.standShown(e)
 	w.text(w.p.pal.of(st.tone()), asSentence(phrase)+" "+asSentence(why))
 	w.blank()
 	w.item("shall be", factWidth, "", map[actions.Disposition]string{actions.Hold: "on hold", actions.Clear: "cleared", actions.Preserve: "preserved"}[e.Disposition])

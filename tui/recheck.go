@@ -104,6 +104,7 @@ func (m *model) recheck(id string, topic []byte, note string) tea.Cmd {
 
 func (m *model) rechecked(msg recheckedMsg) tea.Cmd {
 	m.job = nil
+	m.still.look(msg.id)
 	text, t := asSentence(msg.later.Sentence), fine
 	switch {
 	case msg.later.Return != nil || slices.ContainsFunc(msg.later.Controls, func(c actions.ControlResult) bool { return c.State == actions.Lost }):

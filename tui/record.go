@@ -84,6 +84,8 @@ func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 	r.loading = false
 	m.changes = m.now // what is drawn is out of date
 	switch {
+	case !m.paused.IsZero():
+		m.heldRecord(msg)
 	case errors.Is(msg.err, context.Canceled):
 		r.err = "Reading was stopped; 4 reads it again."
 	case msg.err != nil:

@@ -42,6 +42,7 @@ func (m *model) recordTitle() []fact {
 	r := &m.record
 	all := []fact{{text: counted(int64(len(r.ops)), "operation") + ", newest first", short: counted(int64(len(r.ops)), "operation"), style: p.pal.strong, rank: 6}}
 	switch {
+	case !m.paused.IsZero():
 	case r.loading:
 		all = append(all, fact{text: "reading, " + counted(r.lined.Load(), "line") + " so far", style: p.pal.warn, rank: 9})
 	case r.err != "":
@@ -73,6 +74,8 @@ func (m *model) recordWords() []pageLine {
 	switch {
 	case m.o.Retiring == nil:
 		text = []string{"There is no record: " + m.noManifest() + "."}
+	case !r.have && !m.paused.IsZero():
+		text = []string{"The record was not read yet when the picture was held still; p moves on."}
 	case r.loading:
 		text = []string{"Reading the record: " + counted(r.lined.Load(), "line") + " so far. esc stops."}
 	case r.err != "":
@@ -129,9 +132,9 @@ func summaryWords(s *actions.Summary) (string, tone) {
 	return text, t
 }
 
-// thereAgain reports whether the topic of a clear that was accepted holds something now, though nothing was put back
+// thereAgainNow reports whether the topic of a clear that was accepted holds something now, though nothing was put back
 // from here and it was not cleared again since.
-func (m *model) thereAgain(s *actions.Summary) bool {
+func (m *model) thereAgainNow(s *actions.Summary) bool {
 	if !s.Cleared() || s.Verdict == actions.StillPresent || m.link.State != inventory.Watching {
 		return false
 	}
@@ -192,6 +195,9 @@ func (m *model) writeOperation(w *writer, op *actions.Operation) {
 			w.text(w.p.pal.strong, asSentence(line))
 			if s, ok := m.record.past.Last(op.Topic); ok && s.ID == op.ID && m.thereAgain(&s) {
 				w.text(w.p.pal.bad, "The topic is there again, as this screen sees it now: somebody still writes it, or put it back.")
+			}
+			if m.newerThanShown(op) {
+				w.text(w.p.pal.warn, "Part of this was written since the picture is held still.")
 			}
 			continue
 		}

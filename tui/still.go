@@ -24,6 +24,7 @@ type stillness struct {
 	said         map[string]wording // what READING said, where more than expiry speaks in it
 	// rests is what the readings of the rows in sight rested on. Of all the kept rows it would be too much to ask.
 	rests map[string]Evidence
+	work  stillWork
 }
 
 // wording is a phrase and its tone.
@@ -55,11 +56,13 @@ func (m *model) why(c *command) string {
 
 func (m *model) togglePause() tea.Cmd {
 	if !m.paused.IsZero() {
+		came := m.still.work
 		m.paused, m.still, m.statusStale = time.Time{}, stillness{}, true
-		return nil
+		return m.catchUp(came)
 	}
 	m.paused = m.o.Now()
 	m.still = m.keep()
+	m.still.work = m.keepWork()
 	m.tell(notable, "The picture is held still; watching goes on. p again moves on.")
 	return nil
 }

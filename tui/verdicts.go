@@ -163,7 +163,7 @@ func (m *model) announce(t tone, text string) {
 // writeAct says in the detail pane how the last act on a topic went, boundary by boundary.
 func (m *model) writeAct(w *writer, topic []byte) {
 	a, ok := m.actOn(topic)
-	if !ok || !m.paused.IsZero() {
+	if !ok || !m.paused.IsZero() && m.screen == topics {
 		return
 	}
 	w.blank()
