@@ -41,6 +41,7 @@ type keeper struct {
 	filters []string
 	heldBy  string // who writes, as far as it was told
 	closed  bool
+	missed  atomic.Bool // something that counts came since then and no journal took it
 
 	looks    bool          // this run may be no more than a look
 	begun    chan struct{} // a span began and nothing is written yet
@@ -124,10 +125,14 @@ func (k *keeper) take() error {
 	}
 	k.heldBy = ""
 	k.log.Info("the journal is written", "file", k.file)
+	k.writing.Store(j) // first: what finds no journal from here on has said so before missed is asked
 	if k.since != 0 {
-		j.Watching(k.opts.Now(), k.filters)
+		from := k.since
+		if k.missed.Load() {
+			from = k.opts.Now()
+		}
+		j.Watching(from, k.filters)
 	}
-	k.writing.Store(j)
 	return nil
 }
 
@@ -151,28 +156,50 @@ func (k *keeper) holder() string {
 func (k *keeper) Live(batch []inventory.Publication) {
 	j := k.writing.Load()
 	if j == nil {
-		return
+		if j = k.without(batch); j == nil {
+			return
+		}
 	}
 	k.seen = k.seen[:0]
 	for i := range batch {
 		p := &batch[i]
-		if p.Origin == inventory.Own {
-			continue // what was sent from here is nobody's sign of life
+		if !k.counts(p) {
+			continue
 		}
 		s := journal.Seen{Topic: p.Topic, At: p.ReceivedAt, Live: true, Retain: p.Retain, Interval: p.Interval}
-		switch {
-		case !p.Retain:
-			if _, held := k.inv.Find(p.Topic); !held {
-				continue
-			}
-		case len(p.Payload) == 0:
-			continue // a removal is nobody's sign of life
-		default:
+		if p.Retain {
 			s.Digest = journal.Digest(p.Payload)
 		}
 		k.seen = append(k.seen, s)
 	}
 	j.Observe(k.seen)
+}
+
+// without notes what there is no journal for. It returns the journal that is there all the same by then.
+func (k *keeper) without(batch []inventory.Publication) *journal.Journal {
+	if k.missed.Load() {
+		return nil
+	}
+	for i := range batch {
+		if k.counts(&batch[i]) {
+			k.missed.Store(true)
+			return k.writing.Load()
+		}
+	}
+	return nil
+}
+
+// counts reports whether a publication is a sign of life of a topic that is held: what was sent from here and a removal
+// are nobody's.
+func (k *keeper) counts(p *inventory.Publication) bool {
+	switch {
+	case p.Origin == inventory.Own:
+		return false
+	case p.Retain:
+		return len(p.Payload) > 0
+	}
+	_, held := k.inv.Find(p.Topic)
+	return held
 }
 
 // Watching begins a span.
@@ -199,6 +226,7 @@ func (k *keeper) Blind(at time.Time) {
 	k.watch.Lock()
 	defer k.watch.Unlock()
 	k.since = 0
+	k.missed.Store(false)
 	if j := k.writing.Load(); j != nil {
 		j.Blind(at.UnixMilli())
 	}

@@ -217,6 +217,38 @@ func TestOneRunWritesAndTheOtherReadsUntilItMayWrite(t *testing.T) {
 	}
 }
 
+// A journal is made beside the first scan, which a slow disk lets end first: all that time somebody watched.
+func TestAJournalMadeAfterTheScanHadAGapAtItsBeginning(t *testing.T) {
+	for what, batch := range map[string][]inventory.Publication{
+		"nothing came":           nil,
+		"what counts for nobody": {{Topic: []byte("a"), Payload: []byte("1")}, {Topic: []byte("a"), Retain: true}, {Topic: []byte("a"), Payload: []byte("1"), Retain: true, Origin: inventory.Own}},
+		"a sign of life":         {{Topic: []byte("a"), Payload: []byte("1"), Retain: true}},
+	} {
+		r := settled(t, "RETAINSCOPE_MQTT__BROKER=mqtt://127.0.0.1", "RETAINSCOPE_JOURNAL__FILE="+filepath.Join(t.TempDir(), "j.db"))
+		k, err := r.keep(inventory.New(inventory.Options{}), "x", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.UnixMilli(time.Now().UnixMilli()).Add(-5 * time.Second)
+		k.Watching(began, []string{"#"})
+		k.Live(batch)
+		if err := k.take(); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.writing.Load().Flush(); err != nil {
+			t.Fatal(err)
+		}
+		k.look(t.Context())
+		k.close()
+		if n := len(k.spans); n != 1 {
+			t.Fatalf("%s: %d spans", what, n)
+		}
+		if whole := k.spans[0].Start == began.UnixMilli(); whole != (what != "a sign of life") {
+			t.Errorf("%s: the span begins %d ms after the watching", what, k.spans[0].Start-began.UnixMilli())
+		}
+	}
+}
+
 func TestAJournalOfAnotherBrokerIsNotTakenForThisOne(t *testing.T) {
 	t.Parallel()
 	b := testbroker.Start(t, testbroker.Config{})

@@ -307,16 +307,13 @@ func (g *gate) pass(client, server net.Conn, decide func([]byte) gateDecision) {
 		if err != nil {
 			return
 		}
+		first := packet[0]>>4 == publishPacket && g.count(packet) == 1 // counted before anybody hears of it
 		d := decide(packet)
-		if packet[0]>>4 == publishPacket {
-			g.mu.Lock()
-			if g.published = append(g.published, packet); len(g.published) == 1 {
-				close(g.arrived)
-			}
-			g.mu.Unlock()
-		}
 		if d.hang || d.held != nil {
 			back.close()
+		}
+		if first {
+			close(g.arrived)
 		}
 		if d.forward {
 			if _, err := server.Write(packet); err != nil {
@@ -356,9 +353,11 @@ func (t *tap) Write(b []byte) (int, error) {
 	return t.to.Write(b)
 }
 
-func (g *gate) count() int {
+// count adds what came, and returns how many there are now.
+func (g *gate) count(came ...[]byte) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.published = append(g.published, came...)
 	return len(g.published)
 }
 
