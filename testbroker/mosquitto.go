@@ -19,6 +19,9 @@ import (
 // Require is the environment variable that turns a missing broker from a skip into a failure.
 const Require = "RETAINSCOPE_REQUIRE_BROKERS"
 
+// hang is how long is waited for what a slow machine may take its time for: longer means that it never comes.
+const hang = 2 * time.Minute
+
 // Config says how the broker is to be set up. The zero value is mosquitto's default on a loopback port of its own.
 type Config struct {
 	// Lines are further lines of mosquitto.conf, before the listener.
@@ -118,7 +121,7 @@ func (b *Broker) run(path, socket string) {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(10 * time.Second)
+	limit := time.After(hang)
 	for {
 		if c, err := net.Dial(network, addr); err == nil {
 			_ = c.Close()
@@ -156,7 +159,7 @@ func (b *Broker) Stop() {
 	_ = b.cmd.Process.Signal(os.Interrupt)
 	select {
 	case <-b.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(hang):
 		b.Kill()
 	}
 }
@@ -165,15 +168,4 @@ func (b *Broker) Stop() {
 func (b *Broker) Restart() {
 	b.t.Helper()
 	b.run(Path(b.t), "")
-}
-
-// FreePort returns a TCP port that was free on loopback a moment ago.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }

@@ -2,6 +2,7 @@ package testbroker
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -15,6 +16,36 @@ func TestMosquittoAnswersAndCanBeRestarted(t *testing.T) {
 		}
 		b.Kill()
 		b.Restart()
+	}
+}
+
+// A port that was free a moment ago was given to somebody else before the broker listened, or between two of its starts.
+func TestAPortWasGivenAwayTwice(t *testing.T) {
+	var port int
+	t.Run("while a test has it", func(t *testing.T) {
+		port = FreePort(t)
+		if free(t, port) {
+			t.Errorf("%d was given away again", port)
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Fatalf("the test itself cannot use it: %v", err)
+		}
+		_ = l.Close()
+	})
+	if !free(t, port) {
+		t.Errorf("%d is not given back", port)
+	}
+}
+
+func TestAPortOfSomebodyElseIsNotFree(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if port := l.Addr().(*net.TCPAddr).Port; free(t, port) {
+		t.Errorf("%d is said to be free", port)
 	}
 }
 

@@ -1,6 +1,0 @@
-//go:build race
-
-package actions
-
-// raceDetector tells whether times mean anything.
-const raceDetector = true
