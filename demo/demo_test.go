@@ -34,7 +34,7 @@ func addr(url string) string { return strings.TrimPrefix(url, "mqtt://") }
 // reader subscribes to "#" at QoS 0 with Retain As Published and returns a function that waits for a publication.
 func reader(t *testing.T, address string) func(match func(received) bool) received {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	c, err := connect(ctx, address, level5, clientID("test"))
 	if err != nil {
@@ -108,8 +108,8 @@ func TestTheHouseHas330Topics(t *testing.T) {
 	}
 }
 
-// everything reads the whole store of a broker and compares it with the house.
-func everything(t *testing.T, address string) {
+// everything reads the whole store of a broker, which was filled after begun, and compares it with the house.
+func everything(t *testing.T, address string, begun time.Time) {
 	t.Helper()
 	house, err := House()
 	if err != nil {
@@ -117,7 +117,10 @@ func everything(t *testing.T, address string) {
 	}
 	of, want := map[string]Message{}, map[string]bool{}
 	for _, m := range house {
-		of[m.Topic], want[m.Topic] = m, true
+		of[m.Topic] = m
+		if m.Expiry == nil || *m.Expiry > 300 { // the others may have expired by now
+			want[m.Topic] = true
+		}
 	}
 	next := reader(t, address)
 	for len(want) > 0 {
@@ -140,23 +143,25 @@ func everything(t *testing.T, address string) {
 		if (m.Expiry == nil) != (r.expiry < 0) {
 			t.Errorf("%q came with expiry %d", r.topic, r.expiry)
 		}
-		if m.Expiry != nil && (r.expiry > int64(*m.Expiry) || r.expiry < int64(*m.Expiry)-8) {
+		if passed := int64(time.Since(begun)/time.Second) + 2; m.Expiry != nil && (r.expiry > int64(*m.Expiry) || r.expiry < int64(*m.Expiry)-passed) {
 			t.Errorf("%q came with expiry %d, want %d or a little less", r.topic, r.expiry, *m.Expiry)
 		}
 	}
 }
 
 func TestTheEmbeddedBrokerHoldsTheHouseByteForByte(t *testing.T) {
-	everything(t, addr(embedded(t, Options{}).URL()))
+	begun := time.Now()
+	everything(t, addr(embedded(t, Options{}).URL()), begun)
 }
 
 func TestTheHouseGoesIntoARealBroker(t *testing.T) {
 	b := testbroker.Start(t, testbroker.Config{})
+	begun := time.Now()
 	n, err := Load(t.Context(), addr(b.URL()))
 	if err != nil || n != 330 {
 		t.Fatalf("loaded %d, %v", n, err)
 	}
-	everything(t, addr(b.URL()))
+	everything(t, addr(b.URL()), begun)
 }
 
 func TestARefusedTopicEndsTheLoadWithItsName(t *testing.T) {
@@ -203,7 +208,7 @@ func TestCloseDoesNotWaitForASilentClient(t *testing.T) {
 	go func() { d.Close(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("Close hangs on a client that never said CONNECT")
 	}
 }
@@ -212,14 +217,14 @@ func TestTheWritersDoWhatTheirNamesSay(t *testing.T) {
 	d := embedded(t, Options{Empty: true, Writers: true, Window: 3 * time.Second})
 	next := reader(t, addr(d.URL()))
 	count := map[string]int{}
-	overwritten, cleared := false, false
+	overwritten, cleared, same := false, false, 0
 	last := map[string]string{}
 	var missing string
 	next(func(r received) bool {
 		count[r.topic]++
 		switch r.topic {
 		case TopicRefreshed, TopicStopped:
-			if r.expiry < 1 || r.expiry > 3 {
+			if r.expiry < 0 || r.expiry > 3 {
 				t.Errorf("%s carries expiry %d, want at most 3", r.topic, r.expiry)
 			}
 		case Topic311:
@@ -227,7 +232,9 @@ func TestTheWritersDoWhatTheirNamesSay(t *testing.T) {
 				t.Errorf("%s carries expiry %d", r.topic, r.expiry)
 			}
 			if last[r.topic] == string(r.payload) {
-				t.Errorf("%s did not change its value", r.topic)
+				if same++; same > 1 { // once it may come as stored and as published
+					t.Errorf("%s did not change its value", r.topic)
+				}
 			}
 		case topicEvents:
 			if r.retain {

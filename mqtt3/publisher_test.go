@@ -153,7 +153,7 @@ func TestAReconnectRunsTheStepsAndRepeatsNothing(t *testing.T) {
 
 func TestAPublishWithoutAnAnswerIsNoSuccess(t *testing.T) {
 	cfg := settings(listen(t, func(p *peer) { p.welcome(); p.drain() }))
-	cfg.Timeout = 300 * time.Millisecond
+	cfg.Timeout = 3 * time.Second // far more than the connect takes
 	p := publisher(t, broker.PublisherConfig{Config: cfg})
 	waitFor(t, func() bool { return p.Status().Connected })
 	if out, err := p.Publish(within(t), broker.Message{Topic: "a", Payload: []byte("1"), QoS: 1, Retain: true}); !out.Handed || out.Answered || !errors.Is(err, broker.ErrNoAnswer) {

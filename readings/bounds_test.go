@@ -12,6 +12,9 @@ import (
 	"retainscope/expiry"
 )
 
+// hang is longer than a slow machine takes for anything here: what takes longer takes the square of what is there.
+const hang = 2 * time.Minute
+
 // quickest returns the shortest of three runs.
 func quickest(f func()) time.Duration {
 	best := time.Hour
@@ -198,7 +201,7 @@ func TestAConfigOfFiveMegabytesIsRead(t *testing.T) {
 	g, _ := r.Reading([]byte("homeassistant/device/big/config"), scanEnd)
 	took := time.Since(start)
 	t.Logf("%v for %d bytes", took, len(payload))
-	if took > 10*time.Second {
+	if took > hang {
 		t.Errorf("took %v", took)
 	}
 	if r.Counts().Components != 10_000 || g.RefsTotal != 10_000+1+10_000 || len(g.Refs) != MaxReferences {

@@ -10,6 +10,9 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
+// hang is how long is waited for what a slow machine may take its time for: longer means that it never comes.
+const hang = 2 * time.Minute
+
 // glass is a virtual terminal that a program writes to, with a condition to wait on. The emulator's own locking is
 // not used: one mutex stands around all of it.
 type glass struct {
@@ -58,7 +61,7 @@ func (s *glass) text() string {
 // wait returns when the screen satisfies ok, and fails the test after a while.
 func (s *glass) wait(t testing.TB, what string, ok func(text string) bool) {
 	t.Helper()
-	timer := time.AfterFunc(20*time.Second, func() {
+	timer := time.AfterFunc(hang, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ended = true

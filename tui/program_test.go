@@ -124,7 +124,7 @@ func (x *onTerminal) end() error {
 	select {
 	case err := <-x.done:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(hang):
 		x.t.Fatal("Run does not return")
 		return nil
 	}
@@ -203,7 +203,7 @@ func TestATerminalThatStopsReadingDoesNotHoldUpTheEnd(t *testing.T) {
 		if !errors.Is(err, leave) {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("it does not end")
 	}
 	close(free)
