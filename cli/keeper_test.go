@@ -90,7 +90,7 @@ func eventually(t testing.TB, wrong func() string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(hang)
 	for {
 		what := wrong()
 		if what == "" {

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// hang is how long is waited for what a slow machine may take its time for: longer means that it never comes.
+const hang = 2 * time.Minute
+
 // The built program, for what only a process of its own can show: signals, a terminal, and the embedded broker, which
 // races inside itself and so never runs in a test process.
 var built struct {
@@ -68,7 +71,7 @@ func runBinary(t *testing.T, args ...string) outcome {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = waitFor(cmd, 2*time.Minute)
+	_ = waitFor(cmd)
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
 }
 
@@ -87,7 +90,7 @@ func serveDemo(t *testing.T, args ...string) string {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
-		if err := waitFor(cmd, 20*time.Second); err != nil {
+		if err := waitFor(cmd); err != nil {
 			t.Errorf("the served demo did not leave well: %v %s", err, errout.String())
 		}
 	})
@@ -98,9 +101,9 @@ func serveDemo(t *testing.T, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// waitFor waits for a process, and kills it when it takes too long.
-func waitFor(cmd *exec.Cmd, limit time.Duration) error {
-	kill := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
+// waitFor waits for a process, and kills it when it hangs.
+func waitFor(cmd *exec.Cmd) error {
+	kill := time.AfterFunc(hang, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	return cmd.Wait()
 }

@@ -38,7 +38,7 @@ func TestASignalDidNotEndWhatWaitedForAPipe(t *testing.T) {
 	go func() { _ = cmd.Wait(); close(ended) }() // with whichever code: that it ends is what counts
 	again := time.NewTicker(250 * time.Millisecond)
 	defer again.Stop()
-	limit := time.After(time.Minute)
+	limit := time.After(hang)
 	for {
 		select {
 		case <-ended:

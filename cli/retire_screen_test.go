@@ -349,7 +349,7 @@ func TestLeavingInTheMiddleOfAClearLeavesAnOutcome(t *testing.T) {
 				return gateDecision{forward: true}
 			})
 			b.url = gate.url
-			s := b.screen(100, 30, "--connect-timeout", "4s")
+			s := b.screen(100, 30)
 			s.find(birthday)
 			s.approve(birthday, "unit is disabled")
 			s.press("x")

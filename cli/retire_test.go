@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"retainscope/actions"
 	"retainscope/demo"
@@ -172,11 +171,12 @@ func (b *workbench) only() operationJSON {
 // until waits for ok, which asks what is on disk.
 func (b *workbench) until(ok func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			b.t.Fatal("waited in vain")
+	eventually(b.t, func() string {
+		if !ok() {
+			return "it is not on disk"
 		}
-	}
+		return ""
+	})
 }
 
 // locked holds the lock of the manifest as another process does.
@@ -412,6 +412,6 @@ func (b *workbench) start(args ...string) *started {
 }
 
 func (s *started) ends() outcome {
-	_ = waitFor(s.cmd, time.Minute)
+	_ = waitFor(s.cmd)
 	return outcome{s.cmd.ProcessState.ExitCode(), s.out.String(), s.errout.String()}
 }

@@ -44,7 +44,19 @@ func open(t *testing.T, cols, rows int, env []string, args ...string) *terminal 
 	s.cond = sync.NewCond(&s.mu)
 	// What the terminal answers must be read, or a write to the emulator blocks for ever.
 	answers := make(chan struct{})
-	go func() { _, _ = io.Copy(f, s.em); close(answers) }()
+	go func() {
+		defer close(answers)
+		b := make([]byte, 4096)
+		for {
+			n, err := s.em.Read(b)
+			if err != nil {
+				return
+			}
+			if n > 0 {
+				_, _ = f.Write(b[:n]) // on also when the other end is gone
+			}
+		}
+	}()
 	go s.take()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -64,6 +76,8 @@ func (s *terminal) take() {
 		s.mu.Lock()
 		s.raw = append(s.raw, buf[:n]...)
 		_, _ = s.em.Write(buf[:n])
+		// Taken when the answers to it are at the program: what a test types on seeing the screen comes behind them.
+		_, _ = s.em.InputPipe().Write(nil)
 		s.eof = err != nil
 		s.cond.Broadcast()
 		s.mu.Unlock()
@@ -82,7 +96,7 @@ func (s *terminal) screen() string { return s.em.String() }
 func (s *terminal) until(what string, ok func(screen string) bool) string {
 	s.t.Helper()
 	late := false
-	timer := time.AfterFunc(40*time.Second, func() {
+	timer := time.AfterFunc(hang, func() {
 		s.mu.Lock()
 		late = true
 		s.cond.Broadcast()
@@ -156,7 +170,7 @@ func (s *terminal) ends() (int, string) {
 	s.t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(40 * time.Second):
+	case <-time.After(hang):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("the program does not end; the screen is:\n%s", s.screen())
