@@ -17,7 +17,7 @@ import (
 func (d *Desk) Decide(ctx context.Context, b BrokerID, was *Entry, e Entry, p Protection, who Person) error {
 	return d.edit(ctx, b, func(m *Manifest) error {
 		found, ok := m.Find(e.Topic)
-		if ok != (was != nil) || ok && !sameEntry(found, *was) {
+		if ok != (was != nil) || ok && !found.Same(*was) {
 			return fmt.Errorf("decide about topic %s: %w", Quote(e.Topic), ErrChangedOnDisk)
 		}
 		if e.Disposition == Clear {
@@ -74,8 +74,8 @@ func (d *Desk) edit(ctx context.Context, b BrokerID, change func(*Manifest) erro
 	}
 }
 
-// sameEntry reports whether two entries say the same, wherever in the file they stand.
-func sameEntry(a, b Entry) bool {
-	a.Line, b.Line = 0, 0
-	return reflect.DeepEqual(a, b)
+// Same reports whether two entries say the same, wherever in the file they stand.
+func (e Entry) Same(other Entry) bool {
+	e.Line, other.Line = 0, 0
+	return reflect.DeepEqual(e, other)
 }

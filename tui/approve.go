@@ -28,10 +28,13 @@ type approveForm struct {
 	group *groupWalk // where it was opened from a group of what looks left behind
 
 	owner, purpose, reason, disposition *place
-	add, no, save                       *place
+	add, no, save, forget               *place
 	writerAt                            []*place
 	writers                             []actions.Writer
 	taken                               string // from where the writers were taken over
+	halves                              map[string]halfDone
+	draft                               *draft // that was brought back; nil = there was none
+	otherValue, otherEntry              bool   // than when it was typed
 	saving                              bool
 	err                                 string
 }
@@ -76,6 +79,8 @@ func (m *model) approve(topic []byte, group *groupWalk) tea.Cmd {
 	f.add = buttonAt("add a writer")
 	f.no = buttonAt("not now: nothing is saved")
 	f.save = buttonAt("save")
+	f.forget = buttonAt("empty the draft: begin anew")
+	f.forget.hidden = true
 	if ref, ok := m.inv.Find(topic); ok {
 		f.value, f.held = m.inv.Detail(ref)
 	}
@@ -83,6 +88,9 @@ func (m *model) approve(topic []byte, group *groupWalk) tea.Cmd {
 		f.guess, _ = m.o.Readings.Evidence(topic, m.now.UnixMilli())
 	}
 	f.learn(m)
+	if d := m.drafts[string(topic)]; d != nil {
+		f.bring(d)
+	}
 	f.lay()
 	m.openForm(f)
 	return tea.Batch(m.readManifest(), m.findNear(f.topic))
@@ -160,7 +168,7 @@ func (f *approveForm) lay() {
 		here = f.now()
 	}
 	f.all = append([]*place{f.disposition, f.owner, f.purpose, f.reason}, f.writerAt...)
-	f.all = append(f.all, f.add, f.no, f.save)
+	f.all = append(f.all, f.add, f.no, f.save, f.forget)
 	f.at = min(f.at, len(f.all)-1)
 	f.focus(here)
 }
@@ -224,7 +232,11 @@ func (f *approveForm) cannot(m *model, d actions.Disposition) string {
 func (f *approveForm) entered(m *model, x *place) tea.Cmd {
 	switch x {
 	case f.no:
+		f.keep(m)
 		m.closeForm()
+	case f.forget:
+		m.closeForm()
+		return m.beginAnew(f.topic, f.group)
 	case f.save:
 		return f.decide(m)
 	case f.add:
@@ -255,7 +267,7 @@ func (f *approveForm) decide(m *model) tea.Cmd {
 // decided says how saving ended.
 func (m *model) decided(msg decidedMsg) tea.Cmd {
 	f, open := m.form.(*approveForm)
-	open = open && bytes.Equal(f.topic, msg.entry.Topic)
+	open = open && f.saving && bytes.Equal(f.topic, msg.entry.Topic)
 	name := Printable(msg.entry.Topic)
 	if msg.err != nil {
 		text := "Not saved: " + asSentence(PrintableText([]byte(msg.err.Error())))
@@ -270,6 +282,7 @@ func (m *model) decided(msg decidedMsg) tea.Cmd {
 	}
 	m.still.decide(msg.entry.Topic)
 	m.lastEntry = &msg.entry
+	delete(m.drafts, string(msg.entry.Topic))
 	switch {
 	case msg.entry.Disposition == actions.Clear && len(msg.entry.Provisional()) > 0:
 		m.tell(notable, "Approved, provisional: "+msg.entry.Provisional()[0]+". Nothing was sent; x clears it. "+name)

@@ -39,6 +39,7 @@ func (f *approveForm) write(m *model, w *writer) {
 		w.item("manifest", f.labels, "", phrase+f.byWhom(m))
 		w.text(w.p.pal.dim, asSentence(why))
 	}
+	f.writeDraft(m, w)
 	f.writeValue(m, w)
 	f.places.write(w, f.disposition)
 	f.places.write(w, f.owner)
@@ -59,6 +60,7 @@ func (f *approveForm) write(m *model, w *writer) {
 	w.text(w.p.pal.dim, "Saving sends nothing to the broker.")
 	f.places.write(w, f.no)
 	f.places.write(w, f.save)
+	f.places.write(w, f.forget)
 	f.writeNear(w)
 }
 

@@ -202,7 +202,6 @@ func (f *clearForm) entered(m *model, x *place) tea.Cmd {
 		m.closeForm()
 		m.tell(fine, "Nothing was sent.")
 	case f.word, f.send:
-		f.refresh(m) // what was drawn is a moment old
 		if f.send.off != "" {
 			m.tell(notable, "Nothing was sent: "+f.send.off)
 			return nil

@@ -27,6 +27,9 @@ func (m *model) formKey(msg tea.KeyPressMsg) tea.Cmd {
 	x := f.now()
 	switch k := msg.String(); k {
 	case "esc":
+		if f, ok := m.form.(interface{ keep(m *model) }); ok {
+			f.keep(m)
+		}
 		m.closeForm()
 		return nil
 	case "up", "shift+tab":
@@ -48,6 +51,7 @@ func (m *model) formKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch k := msg.String(); k {
 	case "enter":
+		m.form.refresh(m) // what was drawn is a moment old
 		if x.kind == buttonPlace && x.off != "" {
 			m.tell(notable, "Off: "+x.off)
 			return nil

@@ -66,7 +66,8 @@ type model struct {
 	leaving  time.Time // since when the end waits for the act; zero = it does not
 	// lastEntry is what was decided last, to take over what it says of the same owner.
 	lastEntry *actions.Entry
-	job       *job // an export or a question to the broker under way
+	drafts    map[string]*draft // approvals that were closed without saving, by topic
+	job       *job              // an export or a question to the broker under way
 	toast     toast
 	spread    []string // the toast over several lines, where it needs them
 	ghosts    ghosts

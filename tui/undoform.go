@@ -182,7 +182,6 @@ func (f *undoForm) entered(m *model, x *place) tea.Cmd {
 		m.closeForm()
 		m.tell(fine, "Nothing was sent.")
 	case f.word, f.put:
-		f.refresh(m) // what was drawn is a moment old
 		if f.put.off != "" {
 			m.tell(notable, "Nothing was sent: "+f.put.off)
 			return nil

@@ -15,6 +15,9 @@ type writerForm struct {
 	places
 	of *approveForm
 	i  int // which of its writers; -1 = a new one
+	// was is the name it had, "" = a new one; again says that what was typed before is back.
+	was   string
+	again bool
 
 	name, kind, state, evidence, seen, will, delay *place
 	done, remove, back                             *place
@@ -36,6 +39,7 @@ func newWriterForm(m *model, of *approveForm, i int) *writerForm {
 	x := actions.Writer{Name: of.owner.String()}
 	if i >= 0 {
 		x = of.writers[i]
+		f.was = x.Name
 	}
 	f.name.fill(x.Name)
 	f.kind.chosen, f.state.chosen, f.will.chosen = int(x.Kind), int(x.State), int(x.Will)
@@ -49,6 +53,9 @@ func newWriterForm(m *model, of *approveForm, i int) *writerForm {
 		f.delay.fill(strconv.FormatUint(uint64(x.WillDelay), 10))
 	}
 	f.all = []*place{f.state, f.name, f.kind, f.evidence, f.seen, f.will, f.delay, f.back, f.done, f.remove}
+	if half, ok := of.halves[f.was]; ok {
+		f.bring(half)
+	}
 	return f
 }
 
@@ -95,6 +102,9 @@ func (f *writerForm) title() (string, []byte) { return "A writer of", f.of.topic
 
 func (f *writerForm) write(m *model, w *writer) {
 	w.text(w.p.pal.dim, "Who could publish this topic again: a device, a gateway that relays it, a bridge, a program that restores it. Its will too: what the broker publishes for it when it goes.")
+	if f.again {
+		w.text(w.p.pal.warn, "A draft is back: what was typed here before and not taken over.")
+	}
 	w.blank()
 	for _, x := range []*place{f.state, f.name, f.kind, f.evidence, f.seen, f.will, f.delay} {
 		f.places.write(w, x)
@@ -136,6 +146,7 @@ func (f *writerForm) entered(m *model, x *place) tea.Cmd {
 		return nil
 	}
 	m.closeForm()
+	delete(of.halves, f.was)
 	if x != f.back {
 		of.taken = ""
 		of.lay()
