@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -212,6 +213,7 @@ func TestALockAroundTheLedgerAloneIsCaught(t *testing.T) {
 			err := ledger.Record(e)
 			tr.note(e.Topic, e.Payload)
 			mu.Unlock()
+			runtime.Gosched() // the gap is the mistake: with one processor nobody would be in it otherwise
 			return errors.Join(err, send(e))
 		}, func() {
 			mu.Lock()
