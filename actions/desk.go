@@ -25,7 +25,8 @@ type Desk struct {
 	mu      sync.Mutex // guards what follows
 	held    int        // how many in this process use the lock
 	release func() error
-	running string // the topic of the clear or restore that runs, quoted; empty when none does
+	begun   map[string]bool // operations whose beginning this desk wrote
+	running string          // the topic of the clear or restore that runs, quoted; empty when none does
 
 	writing sync.Mutex // one line at a time
 	end     tail

@@ -27,7 +27,9 @@ func (d *Desk) append(ctx context.Context, line func(seq int64) Line) (Line, err
 			return Line{}, err
 		}
 	}
-	return d.write(line(d.end.seq + 1))
+	next := line(d.end.seq + 1)
+	d.announce(next)
+	return d.write(next)
 }
 
 // findEnd makes d.end true: another process may have written since.

@@ -63,7 +63,7 @@ type Config struct {
 	// Version is the version of MQTT to speak; nil means 5. There is no fallback from one to another.
 	Version Version
 
-	// Echoes tells a watcher what a sender with the same one published; nil tells nothing.
+	// Echoes tells a watcher what a sender with the same one published, and what Announce was told; nil tells nothing.
 	Echoes *Echoes
 
 	// identity and will are those of a publisher: the whole client identifier, and the last will of a limited version.

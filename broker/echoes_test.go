@@ -42,7 +42,30 @@ func TestAnEchoIsClaimedOnceAndForItsValue(t *testing.T) {
 	if got := claim(e, "a/b", "1", true, time.Second); got != inventory.Live {
 		t.Errorf("after a refusal: %v", got)
 	}
+	fingerprint := inventory.Fingerprint([]byte("1"), nil, expiry.Seconds(5))
+	e.Announce([]byte("a/b"), fingerprint, at)
+	for i, want := range []inventory.Origin{inventory.Own, inventory.Live} {
+		if got := claim(e, "a/b", "1", true, time.Minute); got != want {
+			t.Errorf("announced by another program, %d: %v", i+1, got)
+		}
+	}
+	e.Announce([]byte("a/b"), "", at)
+	if got := claim(e, "a/b", "1", true, time.Second); got != inventory.Live {
+		t.Errorf("a value where a tombstone was announced: %v", got)
+	}
+	if got := claim(e, "a/b", "", true, time.Second); got != inventory.Own {
+		t.Errorf("a tombstone that was announced: %v", got)
+	}
+	e.Announce([]byte("a/b"), fingerprint, at)()
+	if got := claim(e, "a/b", "1", true, time.Second); got != inventory.Live || e.waiting.Load() != 0 {
+		t.Errorf("announced and not sent: %v, %d waited for", got, e.waiting.Load())
+	}
+	e.Announce([]byte("a/b"), fingerprint, at)
+	if got := claim(e, "a/b", "1", true, announcedFor+time.Second); got != inventory.Live {
+		t.Errorf("announced long ago: %v", got)
+	}
 	var none *Echoes
+	none.Announce([]byte("a/b"), "", at)()
 	none.expect(out, nil, at)()
 	if got := claim(none, "a/b", "1", true, 0); got != inventory.Live {
 		t.Errorf("without any: %v", got)

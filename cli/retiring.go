@@ -98,6 +98,9 @@ func (p *program) person() actions.Person {
 	return who
 }
 
+// manifestPrefix begins the name of every manifest that the settings do not name.
+const manifestPrefix = "manifest-"
+
 // manifestPath returns where the manifest is: where the settings say, in a file relative to that file; or beside the
 // configuration, one for each broker and login, since a manifest is of one broker and one login.
 func (r *resolved) manifestPath() (string, error) {
@@ -106,7 +109,7 @@ func (r *resolved) manifestPath() (string, error) {
 	case path == "" && r.looked == "":
 		return "", errors.New("there is no folder for a manifest (no HOME); name one with --manifest FILE")
 	case path == "":
-		path = filepath.Join(filepath.Dir(r.looked), "manifest-"+brokerFile(r.MQTT.Broker, r.MQTT.User)+".toml")
+		path = filepath.Join(filepath.Dir(r.looked), manifestPrefix+brokerFile(r.MQTT.Broker, r.MQTT.User)+".toml")
 	case !filepath.IsAbs(path) && (at == fromFile || at == fromProfile):
 		path = filepath.Join(filepath.Dir(r.file), path)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"retainscope/actions"
 	"retainscope/broker"
 	"retainscope/inventory"
 	"retainscope/tui"
@@ -77,6 +78,11 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		defer stop()
 	}
 	acts, whyNot := p.actsOnScreen(r, log, inv, link)
+	wrote := func(actions.Announced) bool { return false }
+	if s, ok := acts.(*screenRetiring); ok {
+		wrote = s.desk.Wrote
+	}
+	defer r.heedRecords(ctx, log, wrote)()
 	err = tui.Run(ctx, tui.Options{
 		Inventory: inv,
 		Source:    w,

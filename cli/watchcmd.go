@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"retainscope/actions"
 	"retainscope/broker"
 	"retainscope/inventory"
 )
@@ -108,6 +109,7 @@ func (r *resolved) watch(ctx context.Context, log *slog.Logger) error {
 		return fmt.Errorf("the journal %s is written by %s: one watcher is enough; another one needs a --journal-file of its own, or --journal=false",
 			quote(keep.file), by)
 	}
+	defer r.heedRecords(ctx, log, func(actions.Announced) bool { return false })()
 	w, err := r.reach(ctx, keep.tapped(r.watchConfig(log)), inv, log)
 	if err != nil {
 		return err
