@@ -85,13 +85,9 @@ manifest is wrong, or there is none, or the broker or the list cannot be read; 2
 }
 
 func (p *program) runCheck(ctx context.Context, o checkOptions) error {
-	r, err := p.load(ctx)
+	r, log, closeLog, err := p.begin(ctx)
 	if err != nil {
 		return err
-	}
-	log, closeLog, err := r.openLog()
-	if err != nil {
-		return &exit{ExitFailed, err}
 	}
 	defer closeLog()
 	t, err := p.retiring(r, log)
@@ -139,7 +135,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 		err = out.Flush()
 	}
 	if err != nil {
-		return failed(ctx, fmt.Errorf("write the check: %w", err))
+		return failed(ctx, err)
 	}
 	back := 0
 	for _, c := range d.Entries {

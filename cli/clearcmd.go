@@ -74,10 +74,7 @@ func (p *program) runClear(ctx context.Context, o clearOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	return p.retire(ctx, func(t *retiring, line *progress) error {
-		if t.off != nil {
-			return usage(t.off)
-		}
+	return p.act(ctx, func(t *retiring, line *progress) error {
 		if o.noWatch {
 			t.watch = 0
 		}
@@ -222,7 +219,7 @@ func (w *wipe) report() {
 func (w *wipe) finish(ctx context.Context) error {
 	w.line.clear()
 	if w.json {
-		if err := w.writeJSON(); err != nil {
+		if err := w.writeJSON(); err != nil && w.stdout.lost == nil {
 			return &exit{ExitFailed, fmt.Errorf("write the outcome: %w", err)}
 		}
 	} else if w.op.ID != "" {

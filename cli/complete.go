@@ -95,3 +95,31 @@ func (p *program) approvedTopics(*cobra.Command, []string, string) ([]string, co
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
+
+// operationNames completes an operation to those in the record. Its errors are silent.
+func (p *program) operationNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.operationsWhere(cmd, args, func(actions.Summary) bool { return true })
+}
+
+// restorable completes an operation to those that took something away, as far as the record tells, and of which nothing
+// was put back.
+func (p *program) restorable(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.operationsWhere(cmd, args, func(s actions.Summary) bool {
+		return s.Acted() && s.Verdict != actions.Refused && !s.Restored
+	})
+}
+
+func (p *program) operationsWhere(cmd *cobra.Command, args []string, wanted func(actions.Summary) bool) ([]string, cobra.ShellCompDirective) {
+	t := p.silently()
+	if len(args) > 0 || t == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	l, _ := t.desk.List(cmd.Context())
+	var names []string
+	for _, s := range slices.Backward(l.Operations) {
+		if wanted(s) {
+			names = append(names, s.ID+"\t"+tui.Printable(s.Topic)+", "+s.Verdict.String())
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}

@@ -82,7 +82,9 @@ func (p *program) runDemo(ctx context.Context, o demoOptions) error {
 		fmt.Fprintf(p.stderr, "retainscope: warning: everybody who can reach %s may read and write this broker\n", quoteless(o.listen))
 	}
 	if o.serve {
-		fmt.Fprintln(p.stdout, d.URL())
+		if _, err := fmt.Fprintln(p.stdout, d.URL()); err != nil {
+			return failed(ctx, err) // nobody would know where it is
+		}
 		<-ctx.Done()
 		return nil
 	}

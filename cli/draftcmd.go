@@ -63,10 +63,7 @@ func (p *program) runDraft(ctx context.Context, o draftOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	return p.retire(ctx, func(t *retiring, line *progress) error {
-		if t.off != nil {
-			return usage(t.off)
-		}
+	return p.act(ctx, func(t *retiring, line *progress) error {
 		m, err := t.desk.Manifest()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return p.badManifest(t, err)
@@ -126,7 +123,7 @@ func (p *program) draft(ctx context.Context, t *retiring, m *actions.Manifest, t
 	default:
 		fmt.Fprintf(p.stdout, "the entry was left as it is: %s, and of this value\n", e.Disposition)
 	}
-	return nil
+	return p.ends(ExitOK, fmt.Sprintf("the entry is in %s line %d", quoteless(t.path), e.Line))
 }
 
 // approvalLacks names what an approval of e still needs.

@@ -119,13 +119,9 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if o.limit < 0 {
 		return usage(errors.New("--timeout cannot be negative"))
 	}
-	r, err := p.load(ctx)
+	r, log, closeLog, err := p.begin(ctx)
 	if err != nil {
 		return err
-	}
-	log, closeLog, err := r.openLog()
-	if err != nil {
-		return &exit{ExitFailed, err}
 	}
 	defer closeLog()
 
@@ -158,7 +154,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 		err = out.Flush()
 	}
 	if err != nil {
-		return failed(ctx, fmt.Errorf("write the list: %w", err))
+		return failed(ctx, err)
 	}
 	if text := forThisLogin(s.Coverage); text != "" {
 		fmt.Fprintln(p.stderr, "retainscope:", text)

@@ -53,25 +53,6 @@ func (o *oneTopic) must() ([]byte, error) {
 	return topic, err
 }
 
-// noMore refuses arguments and filters where one exact topic, or one operation, is everything that is taken.
-func (p *program) noMore(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usage(fmt.Errorf("%s; %s is too much", what, quote(args[0])))
-		}
-		return p.noFilters(what)
-	}
-}
-
-func (p *program) noFilters(what string) error {
-	for _, id := range []string{"scan.filters", "scan.extra_filters"} {
-		if f := p.given[id]; f != nil && len(f.texts) > 0 {
-			return usage(fmt.Errorf("%s; a filter is not taken", what))
-		}
-	}
-	return nil
-}
-
 // topicJSON is a topic in the output: as text, in which what is not UTF-8 is replaced, and by its bytes.
 type topicJSON struct {
 	Topic    string `json:"topic"`

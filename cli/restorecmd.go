@@ -38,12 +38,7 @@ answer; 15 nothing was sent; 16 nothing was sent: the topic holds something; 18 
 		Example: `  retainscope restore 20261130-140211-5
   retainscope restore 20261130-140211-5 --overwrite 5f7d...
   retainscope restore 20261130-140211-5 --topic airthings/state`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage(errors.New(oneRestore))
-			}
-			return p.noMore(oneRestore)(cmd, args[1:])
-		},
+		Args:              p.oneOperation(oneRestore),
 		ValidArgsFunction: p.restorable,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.runRestore(cmd.Context(), args[0], o) },
 	}
@@ -60,10 +55,7 @@ func (p *program) runRestore(ctx context.Context, id string, o restoreOptions) e
 	if err != nil {
 		return usage(err)
 	}
-	return p.retire(ctx, func(t *retiring, line *progress) error {
-		if t.off != nil {
-			return usage(t.off)
-		}
+	return p.act(ctx, func(t *retiring, line *progress) error {
 		p.tellRecord(ctx, t)
 		op, err := t.desk.Operation(ctx, id)
 		if err != nil {
@@ -126,7 +118,7 @@ func (p *program) tellRestore(t *retiring, b actions.BrokerID, topic []byte, out
 		Outcome  actions.UndoOutcome `json:"outcome"`
 		Record   *actions.Head       `json:"record"`
 	}{out.Of, topicOf(topic), b, out.Result, out.Sentence, out, headOf(t)}
-	if err := writeLine(p.stdout, line); err != nil {
+	if err := writeLine(p.stdout, line); err != nil && p.stdout.lost == nil {
 		return &exit{ExitFailed, fmt.Errorf("write the outcome: %w", err)}
 	}
 	return nil

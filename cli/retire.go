@@ -91,13 +91,9 @@ func recheckExit(l actions.Later) int {
 
 // retire loads the settings and calls do with the composition; line is where progress goes.
 func (p *program) retire(ctx context.Context, do func(t *retiring, line *progress) error) error {
-	r, err := p.load(ctx)
+	r, log, closeLog, err := p.begin(ctx)
 	if err != nil {
 		return err
-	}
-	log, closeLog, err := r.openLog()
-	if err != nil {
-		return &exit{ExitFailed, err}
 	}
 	defer closeLog()
 	t, err := p.retiring(r, log)
@@ -107,6 +103,18 @@ func (p *program) retire(ctx context.Context, do func(t *retiring, line *progres
 	line := newProgress(p.stderr)
 	defer line.clear()
 	return do(t, line)
+}
+
+// act is retire for what needs a broker that tells of refusals. What it does goes on when the reader of its output goes
+// away: it is recorded all the same.
+func (p *program) act(ctx context.Context, do func(t *retiring, line *progress) error) error {
+	return p.retire(ctx, func(t *retiring, line *progress) error {
+		if t.off != nil {
+			return usage(t.off)
+		}
+		defer p.stdout.outlast()()
+		return do(t, line)
+	})
 }
 
 // connected asks the broker what it is and returns what acts on it. The error is that of the connection.
@@ -120,12 +128,16 @@ func (t *retiring) connected(ctx context.Context, line *progress) (*actions.Clea
 }
 
 // ends says on stderr why a command ends with another code than 0, and returns what makes it end so. The text is safe
-// for a terminal and may have several lines.
+// for a terminal and may have several lines. With 0 it is said where the output could not be written.
 func (p *program) ends(code int, text string) error {
-	if code == ExitOK {
+	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "; ")
+	if code == ExitOK && p.stdout.lost == nil {
 		return nil
 	}
-	fmt.Fprintf(p.stderr, "retainscope: %s\n", strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "; "))
+	if code == ExitOK {
+		return &exit{ExitFailed, fmt.Errorf("%w; %s", p.stdout.lost, text)} // it was to be read there
+	}
+	fmt.Fprintf(p.stderr, "retainscope: %s\n", text)
 	return &exit{code: code}
 }
 

@@ -53,27 +53,44 @@ func failed(ctx context.Context, err error) error {
 // goroutine it started has ended. ctx ends it as a signal would; env holds NAME=value lines. What is a terminal is
 // found out from stdin, stdout and stderr where they are files.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, env: environ(env), environ: env, given: map[string]*flagText{}}
+	p := &program{stdin: stdin, stdout: &output{w: stdout}, stderr: stderr, env: environ(env), environ: env, given: map[string]*flagText{}}
 	root := p.root()
 	root.SetArgs(append([]string{}, args...))
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(p.stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return ExitOK
-	}
+	return p.end(root.ExecuteContext(ctx))
+}
+
+// end says on stderr what is left to say of err and of output that could not be written, and returns the exit code: that
+// of err where it is another than 0, since it tells what was done or seen.
+func (p *program) end(err error) int {
+	lost := p.stdout.lost
 	e, ok := errors.AsType[*exit](err)
-	if !ok {
+	_, told := errors.AsType[*lostOutput](err)
+	switch {
+	case told && !ok:
+		e = &exit{ExitFailed, err} // of what cobra writes
+	case err == nil:
+		e = &exit{code: ExitOK}
+	case !ok:
 		// What cobra itself refuses: an unknown command, a wrong number of arguments.
-		e = &exit{ExitUsage, err}
+		e = &exit{ExitUsage, fmt.Errorf("%w; see retainscope --help", err)}
+	}
+	if lost != nil && lost.readerLeft() {
+		if told || e.code == ExitOK {
+			return ExitPipe
+		}
+		lost = nil
 	}
 	if e.err != nil {
-		hint := ""
-		if e.code == ExitUsage && !ok {
-			hint = "; see retainscope --help"
+		fmt.Fprintf(p.stderr, "retainscope: %s\n", oneLine(e.err.Error()))
+	}
+	if lost != nil && !told {
+		fmt.Fprintf(p.stderr, "retainscope: %s\n", oneLine(lost.Error()))
+		if e.code == ExitOK {
+			return ExitFailed
 		}
-		fmt.Fprintf(stderr, "retainscope: %s%s\n", oneLine(e.err.Error()), hint)
 	}
 	return e.code
 }
@@ -85,11 +102,12 @@ func oneLine(s string) string {
 
 // program is one run: its streams, its environment, and the flags that were given.
 type program struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	env            map[string]string
-	environ        []string             // the same, as it was given
-	given          map[string]*flagText // by setting.id
+	stdin   io.Reader
+	stdout  *output
+	stderr  io.Writer
+	env     map[string]string
+	environ []string             // the same, as it was given
+	given   map[string]*flagText // by setting.id
 
 	configPath  string
 	profile     string
@@ -113,7 +131,7 @@ RETAINSCOPE_MQTT__BROKER, which wins), the configuration file and defaults, in t
 --protocol-version 3.1.1 is for brokers that speak nothing else, and is limited: expiry is unknown, live messages do not
 tell whether they were retained, and nothing can be cleared. There is no fallback to it.
 
-Exit codes: 0 fine, 1 failed, 2 wrong usage or settings, 130 interrupted;
+Exit codes: 0 fine, 1 failed, or the output could not be written, 2 wrong usage or settings, 130 interrupted;
 "list" also 3 incomplete and 4 unverified; "check", "clear", "restore" and "record" have more, told by their help.
 SIGINT, SIGTERM, SIGHUP and SIGQUIT end it cleanly and give the terminal back, a second one after 3 s at once;
 SIGABRT gives a trace.`,

@@ -32,15 +32,24 @@ func (p *program) runScreen(ctx context.Context) error {
 
 // checkTerminal refuses what cannot carry a screen.
 func (p *program) checkTerminal() error {
-	in, inOK := p.stdin.(*os.File)
-	out, outOK := p.stdout.(*os.File)
+	in, _ := p.terminal()
 	switch {
-	case !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()):
+	case in == nil:
 		return &exit{ExitFailed, errors.New("the screen needs a terminal; `retainscope list` prints the same facts without one")}
 	case p.env["TERM"] == "" || p.env["TERM"] == "dumb":
 		return &exit{ExitFailed, errors.New("the screen needs a terminal that can place its cursor, and TERM is dumb or not set; `retainscope list` prints the same facts without one")}
 	}
 	return nil
+}
+
+// terminal returns stdin and stdout where both are a terminal, and nil otherwise.
+func (p *program) terminal() (in, out *os.File) {
+	in, inOK := p.stdin.(*os.File)
+	out, outOK := p.stdout.file()
+	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
+		return nil, nil
+	}
+	return in, out
 }
 
 // screenOn connects once, so that a typing error is one line and no screen, and shows the screens until they are left.
@@ -77,6 +86,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		defer wait()
 		defer stop()
 	}
+	in, out := p.terminal()
 	acts, whyNot := p.actsOnScreen(r, log, inv, link)
 	wrote := func(actions.Announced) bool { return false }
 	if s, ok := acts.(*screenRetiring); ok {
@@ -96,7 +106,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 		ExportDir: r.Screen.ExportDir,
 		Export:    exporter(inv, reader, keep.remembers(), w.Status),
 		Silence:   keep.remembers().screen(),
-	}, p.stdin.(*os.File), p.stdout.(*os.File))
+	}, in, out)
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, tui.ErrTerminalGone):

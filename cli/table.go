@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +44,7 @@ type table struct {
 
 func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.Inventory, reader *readings.Reader, m *memory, spec inventory.Spec, payload bool, s Summary) error {
 	t := table{w: w, payload: payload, more: "…", reader: reader, memory: m, link: &s.Link}
-	if f, ok := p.stdout.(*os.File); ok && !p.wide && term.IsTerminal(f.Fd()) {
+	if f, ok := p.stdout.file(); ok && !p.wide && term.IsTerminal(f.Fd()) {
 		t.width = 80
 		if n, _, err := term.GetSize(f.Fd()); err == nil && n > 0 {
 			t.width = n

@@ -3,6 +3,7 @@ package cli
 // What the rooms get out of the settings.
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,6 +51,19 @@ func (r *resolved) reader() (*readings.Reader, error) {
 		return nil, nil
 	}
 	return readings.New(r.rules)
+}
+
+// begin loads the settings and opens the log, which the returned function closes.
+func (p *program) begin(ctx context.Context) (*resolved, *slog.Logger, func(), error) {
+	r, err := p.load(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	log, closeLog, err := r.openLog()
+	if err != nil {
+		return nil, nil, nil, &exit{ExitFailed, err}
+	}
+	return r, log, closeLog, nil
 }
 
 // openLog returns the log and what closes it. Without a log file everything is discarded.

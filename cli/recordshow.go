@@ -1,0 +1,176 @@
+package cli
+
+// `retainscope record show`: the operations, oldest first, or one in full.
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"retainscope/actions"
+	"retainscope/tui"
+)
+
+func (p *program) recordShow() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "show [OPERATION]",
+		Short: "List the operations, or print one as a person reads it",
+		Long: `List the operations, oldest first, or print one in full: whose the topic was, who could write it, what was on the wire,
+what was read back by whom and until when, and what stays unproven. A clear that was begun and has no outcome is shown as
+unknown.
+
+--json prints one object a line: operation, topic, topic_hex, begun, owner, approved_by, verdict, provisional, open,
+restored, sentence, after (what was put back since, in words), last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
+		Example: `  retainscope record show
+  retainscope record show 20261130-140211-5
+  retainscope record show --json | jq -r 'select(.verdict != "cleared and verified") | .topic'`,
+		Args:              atMostOne("show takes one operation at most"),
+		ValidArgsFunction: p.operationNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.retire(cmd.Context(), func(t *retiring, _ *progress) error {
+				if len(args) == 1 {
+					return p.showOperation(cmd.Context(), t, args[0], asJSON)
+				}
+				return p.showAll(cmd.Context(), t, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON lines")
+	return cmd
+}
+
+// operationJSON is an operation in a list.
+type operationJSON struct {
+	Operation string `json:"operation"`
+	topicJSON
+	Begun       time.Time       `json:"begun"`
+	Owner       string          `json:"owner"`
+	ApprovedBy  string          `json:"approved_by"`
+	Verdict     actions.Verdict `json:"verdict"`
+	Provisional bool            `json:"provisional"`
+	Open        bool            `json:"open"`
+	Restored    bool            `json:"restored"`
+	Sentence    string          `json:"sentence"`
+	After       string          `json:"after"`
+	LastAt      time.Time       `json:"last_at"`
+}
+
+func summaryJSON(s actions.Summary) operationJSON {
+	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Restored, s.Sentence, s.After, s.LastAt}
+}
+
+func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
+	l, err := t.desk.List(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	out := bufio.NewWriter(p.stdout)
+	for _, s := range l.Operations {
+		if asJSON {
+			err = writeLine(out, summaryJSON(s))
+		} else {
+			_, err = fmt.Fprintf(out, "%-20s  %s  %-36s  %s\n", s.ID, instant(s.Begun), summaryText(s), tui.Printable(s.Topic))
+		}
+		if err != nil {
+			return failed(ctx, err)
+		}
+	}
+	if len(l.Operations) == 0 && !asJSON {
+		fmt.Fprintf(out, "nothing is in the record of %s\n", quoteless(t.path))
+	}
+	if err := out.Flush(); err != nil {
+		return failed(ctx, err)
+	}
+	p.tellRecord(ctx, t)
+	if l.Skipped > 0 {
+		fmt.Fprintf(p.stderr, "retainscope: warning: %s of the record cannot be read; `retainscope record verify` says which\n", actions.Counted(int(l.Skipped), "line"))
+	}
+	return nil
+}
+
+func summaryText(s actions.Summary) string {
+	text := s.Verdict.String()
+	if s.Provisional && s.Verdict.Sent() {
+		text += ", provisional"
+	}
+	if s.After != "" {
+		text += ", " + s.After
+	}
+	return text
+}
+
+func (p *program) showOperation(ctx context.Context, t *retiring, id string, asJSON bool) error {
+	op, err := t.desk.Operation(ctx, id)
+	if err != nil {
+		return p.noOperation(ctx, t, err)
+	}
+	if !asJSON {
+		fmt.Fprint(p.stdout, op.Report(tui.PrintableText))
+		return nil
+	}
+	l, err := t.desk.List(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	i := slices.IndexFunc(l.Operations, func(s actions.Summary) bool { return s.ID == id })
+	if i < 0 {
+		return &exit{ExitFailed, fmt.Errorf("operation %s: the line that began it cannot be read", quote(id))}
+	}
+	type closing struct {
+		Question string `json:"question"`
+		Closed   bool   `json:"closed"`
+		Why      string `json:"why"`
+	}
+	type later struct {
+		Kind actions.LineKind `json:"kind"`
+		At   time.Time        `json:"at"`
+		actions.Later
+	}
+	type undo struct {
+		ID      string               `json:"operation"`
+		Begun   time.Time            `json:"begun"`
+		Intent  actions.UndoIntent   `json:"intent"`
+		Outcome *actions.UndoOutcome `json:"outcome"`
+	}
+	full := struct {
+		operationJSON
+		Closings []closing         `json:"closings"`
+		Intent   *actions.Intent   `json:"intent"`
+		Before   *actions.Baseline `json:"before"`
+		Outcome  *actions.Outcome  `json:"outcome"`
+		Later    []later           `json:"later"`
+		Restores []undo            `json:"restores"`
+	}{operationJSON: summaryJSON(l.Operations[i]), Intent: op.Intent, Before: withoutPayloads(op.Baseline), Outcome: op.Outcome.WithoutPayloads(), Later: []later{}, Restores: []undo{}}
+	for _, c := range op.Closings() {
+		full.Closings = append(full.Closings, closing(c))
+	}
+	for _, x := range op.Later {
+		full.Later = append(full.Later, later{x.Kind, x.At, x.Later})
+	}
+	for _, u := range op.Undos {
+		full.Restores = append(full.Restores, undo{u.ID, u.Begun, u.Intent, u.Outcome})
+	}
+	if err := writeLine(p.stdout, full); err != nil {
+		return failed(ctx, err)
+	}
+	return nil
+}
+
+// withoutPayloads returns b without the bytes that are kept for an undo.
+func withoutPayloads(b *actions.Baseline) *actions.Baseline {
+	if b == nil {
+		return nil
+	}
+	out := *b
+	out.Topic.Payload, out.Topic.Properties = nil, nil
+	out.Controls = slices.Clone(b.Controls)
+	for i := range out.Controls {
+		out.Controls[i].Payload, out.Controls[i].Properties = nil, nil
+	}
+	return &out
+}
