@@ -55,7 +55,9 @@ func (c *Clearer) Clear(ctx context.Context, req Request) (Operation, error) {
 	}
 	c.tell("", StepChecked, "checked")
 	l, err := c.Desk.append(ctx, func(seq int64) Line {
-		return Line{Kind: LineIntent, Operation: operationID(c.Now(), seq), Intent: intent}
+		id := operationID(c.Now(), seq)
+		c.Desk.acts("clear", id)
+		return Line{Kind: LineIntent, Operation: id, Intent: intent}
 	})
 	if err != nil {
 		// The line may stand though its end could not be synced: then it is an intent that nothing followed.

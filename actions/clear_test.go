@@ -424,7 +424,7 @@ func TestOneClearAtATime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			release, err := other.TryLock("home.lock")
+			lock, err := other.TryLock("home.lock")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -432,7 +432,7 @@ func TestOneClearAtATime(t *testing.T) {
 			if op.Outcome.Obstacle != Busy || !strings.Contains(op.Sentence(), "process ") {
 				t.Errorf("got %s", op.Sentence())
 			}
-			if err := release(); err != nil {
+			if err := lock.Release(); err != nil {
 				t.Fatal(err)
 			}
 			if op := b.clear(); op.Verdict() != ClearedVerified {

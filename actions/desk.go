@@ -24,9 +24,10 @@ type Desk struct {
 
 	mu      sync.Mutex // guards what follows
 	held    int        // how many in this process use the lock
-	release func() error
+	lock    Lock
 	begun   map[string]bool // operations whose beginning this desk wrote
 	running string          // the topic of the clear or restore that runs, quoted; empty when none does
+	acting  string          // its operation, empty before it is begun in the record
 
 	writing sync.Mutex // one line at a time
 	end     tail
@@ -127,11 +128,11 @@ func (d *Desk) tryHold() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.held == 0 {
-		release, err := d.store.TryLock(d.base + ".lock")
+		lock, err := d.store.TryLock(d.lockName())
 		if err != nil {
 			return err
 		}
-		d.release = release
+		d.lock = lock
 	}
 	d.held++
 	return nil
@@ -143,8 +144,8 @@ func (d *Desk) letGo() {
 	d.held--
 	if d.held == 0 {
 		// The lock is gone with the file, whatever closing it says.
-		_ = d.release()
-		d.release = nil
+		_ = d.lock.Release()
+		d.lock = nil
 	}
 }
 
@@ -161,7 +162,7 @@ func (d *Desk) begin(ctx context.Context, topic []byte) (func(), error) {
 	d.mu.Unlock()
 	idle := func() {
 		d.mu.Lock()
-		d.running = ""
+		d.running, d.acting = "", ""
 		d.mu.Unlock()
 	}
 	wait, cancel := context.WithTimeout(ctx, moment)

@@ -50,6 +50,7 @@ func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 	byID := map[string]*Operation{}
 	undos := map[string][]*Operation{}
 	var order []*Operation
+	before := d.holder()
 	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
 		l, err := decodeLine(line)
 		if hurt != nil || err != nil {
@@ -79,8 +80,10 @@ func (d *Desk) operations(ctx context.Context) ([]Operation, error) {
 		}
 		return nil
 	})
+	after := d.holder()
 	all := make([]Operation, len(order))
 	for i, op := range order {
+		op.runs(before, after)
 		all[i] = *op
 	}
 	return all, err

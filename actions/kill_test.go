@@ -3,10 +3,12 @@ package actions
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -130,48 +132,121 @@ func TestKilledAtAnyBoundaryTheNextStartTellsTheTruth(t *testing.T) {
 	for i, k := range killedAt {
 		t.Run(k.step.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtAnyBoundaryTheNextStartTellsTheTruth$")
-			cmd.Env = append(os.Environ(), "RETAINSCOPE_TEST_HOLD_AT="+k.step.String(), "RETAINSCOPE_TEST_DIR="+dir)
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = in.Close() }()
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			holding := false
-			for s := bufio.NewScanner(out); s.Scan(); {
-				if strings.Contains(s.Text(), "holding") {
-					holding = true
-					break
-				}
-			}
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			_ = cmd.Wait() // it was killed
-			if !holding {
-				t.Fatal("the other process never came to the boundary")
-			}
+			_, kill := heldAt(t, k.step, dir)
+			kill()
 			store, err := OpenDir(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
 			desk := OpenDesk(store, "home.toml", newLab(t).clock)
 			tells(t, desk, i)
-			release, err := store.TryLock("home.lock")
+			lock, err := store.TryLock("home.lock")
 			if err != nil {
 				t.Fatalf("the lock outlived its process: %v", err)
 			}
-			if err := release(); err != nil {
+			if err := lock.Release(); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// heldAt has another process run a clear up to a boundary and stay there, and returns its number and what kills it.
+func heldAt(t *testing.T, step Step, dir string) (pid int, kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtAnyBoundaryTheNextStartTellsTheTruth$")
+	cmd.Env = append(os.Environ(), "RETAINSCOPE_TEST_HOLD_AT="+step.String(), "RETAINSCOPE_TEST_DIR="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		_ = in.Close()
+	})
+	t.Cleanup(kill)
+	for s := bufio.NewScanner(out); s.Scan(); {
+		if strings.Contains(s.Text(), "holding") {
+			return cmd.Process.Pid, kill
+		}
+	}
+	t.Fatal("the other process never came to the boundary")
+	return 0, nil
+}
+
+func TestAClearThatRunsInAnotherProcessIsNotUnknown(t *testing.T) {
+	for _, step := range []Step{StepIntended, StepCompared, StepSent} {
+		t.Run(step.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			pid, kill := heldAt(t, step, dir)
+			store, err := OpenDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			desk := OpenDesk(store, "home.toml", newLab(t).clock)
+			who := fmt.Sprintf("process %d", pid)
+			l, err := desk.List(t.Context())
+			if err != nil || len(l.Operations) != 1 {
+				t.Fatalf("%d operations, %v", len(l.Operations), err)
+			}
+			s, running := l.Running()
+			if !running || s.Running != who || !s.Open || s.SentNothing || len(l.Open()) != 0 || !strings.Contains(s.Sentence, who+" is running it") {
+				t.Errorf("it says %+v", s)
+			}
+			op, err := desk.Operation(t.Context(), s.ID)
+			if err != nil || op.Running != who || !strings.Contains(op.Report(nil), ": running, by "+who+"\n") {
+				t.Errorf("%v, and in full\n%s", err, op.Report(nil))
+			}
+			var report strings.Builder
+			if _, err := desk.Export(t.Context(), &report); err != nil || !strings.Contains(report.String(), "running, by "+who) {
+				t.Errorf("%v, and the export says\n%s", err, report.String())
+			}
+			// Whoever looks does not stand in the way, and is told who has the lock and what for.
+			if _, err := store.TryLock("home.lock"); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), who+": clear "+s.ID) {
+				t.Errorf("the lock says %v", err)
+			}
+
+			kill()
+			if l, err = desk.List(t.Context()); err != nil || len(l.Open()) != 1 || l.Operations[0].Running != "" {
+				t.Errorf("after its process was killed: %+v, %v", l.Operations, err)
+			}
+		})
+	}
+}
+
+// TestALockThatIsHeldForSomethingElseMakesNothingRun has the lock held, as for a line or for a restore of another
+// operation, while the record has a clear without an outcome.
+func TestALockThatIsHeldForSomethingElseMakesNothingRun(t *testing.T) {
+	dir := t.TempDir()
+	_, kill := heldAt(t, StepSent, dir)
+	kill()
+	store, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := store.TryLock("home.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk := OpenDesk(store, "home.toml", newLab(t).clock)
+	for _, what := range []string{"", "clear", "restore 20260101-000000-1", "clear \x1b[2J", strings.Repeat("x", 1<<16)} {
+		if err := lock.Sign(what); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := desk.List(t.Context()); err != nil || len(l.Open()) != 1 {
+			t.Errorf("%.20q: %+v, %v", what, l.Operations, err)
+		}
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
 	}
 }
 

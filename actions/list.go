@@ -23,6 +23,8 @@ type Summary struct {
 	Verdict     Verdict // with what was seen later; Unknown where there is no outcome
 	Provisional bool
 	Open        bool // an intent without an outcome
+	// Running is who runs it now, in words; empty = nobody, as far as can be told. Only of one that is open.
+	Running     string
 	SentNothing bool // open, and not even a baseline: nothing was sent
 	Sentence    string
 	Restored    bool // a restore of its topic ended as Restored
@@ -41,9 +43,18 @@ type Listed struct {
 	Check Verification
 }
 
-// Open returns the operations that have an intent and no outcome, oldest first: what a start offers to look at.
+// Open returns the operations that have an intent and no outcome and that nobody is running, oldest first: what a start
+// offers to look at.
 func (l Listed) Open() []Summary {
-	return slices.DeleteFunc(slices.Clone(l.Operations), func(s Summary) bool { return !s.Open })
+	return slices.DeleteFunc(slices.Clone(l.Operations), func(s Summary) bool { return !s.Open || s.Running != "" })
+}
+
+// Running returns the clear that somebody is running now, and whether there is one.
+func (l Listed) Running() (Summary, bool) {
+	if i := slices.IndexFunc(l.Operations, func(s Summary) bool { return s.Running != "" }); i >= 0 {
+		return l.Operations[i], true
+	}
+	return Summary{}, false
 }
 
 // brief is what a list needs of a line; the rest, the payloads above all, is passed over.
@@ -175,7 +186,7 @@ func (w *lister) took(topic []byte) *listed {
 func (l *listed) summary() Summary {
 	s := l.Summary
 	s.Verdict, s.Open = l.op.Verdict(), l.op.Open()
-	s.SentNothing = s.Open && l.op.Baseline == nil
+	s.Running, s.SentNothing = l.op.Running, s.Open && l.op.Running == "" && l.op.Baseline == nil
 	if s.Sentence == "" {
 		s.Sentence = l.op.Sentence()
 	}
@@ -217,6 +228,7 @@ func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
 	rivals := map[string]*Operation{}
 	needle := []byte(`"` + id + `"`)
 	var broken error
+	before := d.holder()
 	err := d.eachLine(ctx, func(_ int, line []byte, hurt *Damage) error {
 		// Every line about it has its name in it; only those are read in full, and what was done to its topic since.
 		if hurt != nil || id == "" {
@@ -248,5 +260,6 @@ func (d *Desk) Operation(ctx context.Context, id string) (Operation, error) {
 	case op.ID == "":
 		return op, fmt.Errorf("operation %s: %w", Quote([]byte(id)), ErrNoOperation)
 	}
+	op.runs(before, d.holder())
 	return op, nil
 }

@@ -14,19 +14,39 @@ func openLocked(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = ErrLocked
-	}
-	if err != nil {
+	if err := flock(f, syscall.LOCK_EX); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// flock takes a lock on f without waiting. The error is ErrLocked where somebody has it.
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return ErrLocked
+		}
+		return err
+	}
+}
+
+// isLocked reports whether somebody has the lock on the file at path. It asks for a shared one and gives it back at once:
+// whoever wants the lock in that instant asks again.
+func isLocked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // it was only asked
+	err = flock(f, syscall.LOCK_SH)
+	if errors.Is(err, ErrLocked) {
+		return true, nil
+	}
+	return false, err
 }
 
 // syncDir makes the names in a folder last.

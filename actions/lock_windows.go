@@ -25,6 +25,19 @@ func openLocked(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
+// isLocked reports whether somebody has the lock on the file at path: then it cannot be opened.
+func isLocked(path string) (bool, error) {
+	const sharingViolation = syscall.Errno(32)
+	f, err := os.Open(path)
+	if errors.Is(err, sharingViolation) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, f.Close()
+}
+
 // syncDir does nothing: Windows keeps names by itself.
 func syncDir(string) error { return nil }
 

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type Operation struct {
 	Ended    time.Time
 	Later    []LaterLine
 	Undos    []Undo
+	Running  string // who runs it now, in words; "" = nobody, as far as can be told. Only without an outcome
 }
 
 // LaterLine is a watch or a recheck with its place in time.
@@ -32,6 +34,7 @@ type Undo struct {
 	Intent  UndoIntent
 	Outcome *UndoOutcome
 	Ended   time.Time
+	Running string // as of an Operation
 }
 
 // fold adds one line to the operation it belongs to.
@@ -68,6 +71,20 @@ func (op *Operation) endUndo(id string, out *UndoOutcome, at time.Time) {
 
 // Open reports whether the record has an intent and no outcome: the program was stopped in between.
 func (op Operation) Open() bool { return op.ID != "" && op.Outcome == nil }
+
+// runs notes who runs the operation, or a restore of it, now; nobody is noted as well.
+func (op *Operation) runs(now ...holder) {
+	who := func(ended bool, id string) string {
+		if i := slices.IndexFunc(now, func(h holder) bool { return !ended && h.runs(id) }); i >= 0 {
+			return now[i].who
+		}
+		return ""
+	}
+	op.Running = who(!op.Open(), op.ID)
+	for i := range op.Undos {
+		op.Undos[i].Running = who(op.Undos[i].Outcome != nil, op.Undos[i].ID)
+	}
+}
 
 // Verdict returns how the operation stands with everything that was seen later: a clear that was verified and whose
 // value was seen again later came back, whatever was seen after that, and one whose watch missed a quiet neighbour took
@@ -127,8 +144,11 @@ func (op Operation) after() string {
 	text, near := "", ""
 	for _, u := range op.Undos {
 		words := UndoUnknown.words()
-		if u.Outcome != nil {
+		switch {
+		case u.Outcome != nil:
 			words = u.Outcome.Result.words()
+		case u.Running != "":
+			words = "being put back by " + u.Running
 		}
 		switch {
 		case words == "":
@@ -226,6 +246,8 @@ func (op Operation) Sentence() string {
 	switch {
 	case op.Outcome != nil:
 		s = op.Outcome.Sentence
+	case op.Running != "":
+		s = fmt.Sprintf("the clear of %s was begun at %s and %s is running it: there is no outcome yet", name, at(op.Begun), op.Running)
 	case op.Baseline == nil:
 		s = fmt.Sprintf("the clear of %s was begun and its end was not written down. No baseline was written either, and nothing is sent before that: "+
 			"it sent nothing", name)
@@ -237,9 +259,12 @@ func (op Operation) Sentence() string {
 		s += "\n" + l.Sentence
 	}
 	for _, u := range op.Undos {
-		if u.Outcome != nil {
+		switch {
+		case u.Outcome != nil:
 			s += "\n" + u.Outcome.Sentence
-		} else {
+		case u.Running != "":
+			s += fmt.Sprintf("\na restore of %s was begun at %s and %s is running it", Quote(u.Intent.Topic), at(u.Begun), u.Running)
+		default:
 			s += fmt.Sprintf("\na restore of %s was begun at %s and its end was not written down", Quote(u.Intent.Topic), at(u.Begun))
 		}
 	}
@@ -275,6 +300,9 @@ func (op Operation) Closings() [4]Closing {
 	}
 	o := op.Outcome
 	switch {
+	case o == nil && op.Running != "":
+		c[2].Why, c[3].Why = "it is running", "it is running"
+		return c
 	case o == nil:
 		c[2].Why, c[3].Why = "no outcome was written", "no outcome was written"
 		return c

@@ -62,7 +62,10 @@ func (s Summary) Cleared() bool { return !s.Open && s.Verdict.Accepted() && !s.P
 // standing is the verdict with what was put back since.
 func (s Summary) standing() string {
 	text := s.Verdict.String()
-	if s.Open {
+	switch {
+	case s.Running != "":
+		text = "running, by " + s.Running
+	case s.Open:
 		text = "no outcome was written"
 	}
 	return text + prefixedText(", ", s.After)

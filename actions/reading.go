@@ -49,6 +49,7 @@ func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed
 	case <-ctx.Done():
 		return Listed{}, ctx.Err()
 	}
+	before := d.holder()          // one that ends while the record is read ran when it was begun
 	head, ok, headErr := d.Head() // before the lines: a line is written before it is named
 	numbers, err := d.segments()
 	if err != nil {
@@ -62,7 +63,7 @@ func (d *Desk) ListCounting(ctx context.Context, read func(lines int64)) (Listed
 	if err := g.readOn(ctx, numbers, read); err != nil {
 		return Listed{Lines: g.says.lines, Skipped: g.says.skipped}, err
 	}
-	l := g.listed(ok)
+	l := g.listed(ok, before, d.holder())
 	if headErr != nil {
 		l.Check.Head = "the head digest cannot be read: whether last lines were taken away cannot be told"
 	}
@@ -180,8 +181,9 @@ func (g *reading) take(segment int, line []byte, hurt *Damage) {
 	}
 }
 
-// listed returns what was read and how it stands; ok = there is a head. The end is judged anew each time.
-func (g *reading) listed(ok bool) Listed {
+// listed returns what was read and how it stands; ok = there is a head, now is who runs something. The end is judged anew
+// each time.
+func (g *reading) listed(ok bool, now ...holder) Listed {
 	w := g.chain
 	w.v.Reported = slices.Clip(w.v.Reported)
 	l := Listed{Lines: g.says.lines, Skipped: g.says.skipped, Operations: make([]Summary, len(g.says.order))}
@@ -195,6 +197,7 @@ func (g *reading) listed(ok bool) Listed {
 	w.end(ok)
 	l.Check = w.v
 	for i, o := range g.says.order {
+		o.op.runs(now...)
 		l.Operations[i] = o.summary()
 	}
 	return l

@@ -97,13 +97,20 @@ func (m *memory) Replace(name string, content []byte) error {
 	return nil
 }
 
-func (m *memory) TryLock(string) (func() error, error) {
+func (m *memory) TryLock(string) (Lock, error) {
 	if m.locked {
 		return nil, ErrLocked
 	}
 	m.locked = true
-	return func() error { m.locked = false; return nil }, nil
+	return memoryLock{m}, nil
 }
+
+func (m *memory) Holder(string) (string, bool, error) { return "", m.locked, nil }
+
+type memoryLock struct{ m *memory }
+
+func (l memoryLock) Sign(string) error { return nil }
+func (l memoryLock) Release() error    { l.m.locked = false; return nil }
 
 const recordFile = "home.record.jsonl"
 
@@ -572,7 +579,7 @@ func TestManifestSavingWaitsForTheLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.approve(m, neighbour)
-		release, err := b.store.TryLock("home.lock")
+		lock, err := b.store.TryLock("home.lock")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -581,7 +588,7 @@ func TestManifestSavingWaitsForTheLock(t *testing.T) {
 		if err := b.desk.Save(ctx, m); !errors.Is(err, ErrLocked) {
 			t.Fatalf("got %v", err)
 		}
-		time.AfterFunc(time.Second, func() { _ = release() })
+		time.AfterFunc(time.Second, func() { _ = lock.Release() })
 		if err := b.desk.Save(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,10 @@ func (op Operation) owner() string {
 // headline is the verdict with what qualifies it.
 func (op Operation) headline() string {
 	s := op.Verdict().String()
-	if op.Open() {
+	switch {
+	case op.Running != "":
+		s = "running, by " + op.Running
+	case op.Open():
 		s = "unknown: begun, and no outcome was written"
 	}
 	if len(op.Provisional()) > 0 && (op.Open() || op.Verdict().Sent()) {
@@ -125,6 +128,9 @@ func (op Operation) facts(text func([]byte) string, payloads bool) []fact {
 			what = fmt.Sprintf("%s of %s, out of operation %s, by %s: ", u.ID, text(u.Intent.Topic), u.Intent.Of, Quote([]byte(u.Intent.By)))
 		}
 		lines := []string{what + UndoUnknown.String()}
+		if u.Running != "" {
+			lines[0] = what + "running, by " + u.Running
+		}
 		if o := u.Outcome; o != nil {
 			lines[0] = what + o.Result.String()
 			if done := o.Result.words(); done != "" {

@@ -65,7 +65,9 @@ func (c *Clearer) Restore(ctx context.Context, req RestoreRequest) (UndoOutcome,
 	c.tell("", StepChecked, "checked")
 	intent := r.intent()
 	l, err := c.Desk.append(ctx, func(seq int64) Line {
-		return Line{Kind: LineUndoIntent, Operation: operationID(c.Now(), seq), UndoIntent: intent}
+		id := operationID(c.Now(), seq)
+		c.Desk.acts("restore", id)
+		return Line{Kind: LineUndoIntent, Operation: id, UndoIntent: intent}
 	})
 	if err != nil {
 		return r.refuse(RecordUnwritable, err), nil

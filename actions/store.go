@@ -24,7 +24,17 @@ type Store interface {
 	Replace(name string, content []byte) error
 	// TryLock takes the lock of the named file for this process, or returns an error that is ErrLocked and says who
 	// has it. It does not wait. The lock goes with the process.
-	TryLock(name string) (release func() error, err error)
+	TryLock(name string) (Lock, error)
+	// Holder returns what whoever has the lock of the named file wrote into it, and false where nobody has it. It takes
+	// nothing and makes nothing; the text is empty where it cannot be read.
+	Holder(name string) (note string, held bool, err error)
+}
+
+// Lock is a lock that this process has. Its text is for the others: what counts is the operating system's.
+type Lock interface {
+	// Sign replaces the text of the lock: this process, and what it does.
+	Sign(what string) error
+	Release() error
 }
 
 // ReadFile is a file open for reading. Stat tells its size, and, where the two come from a disk, os.SameFile whether
@@ -171,7 +181,7 @@ func (d *Dir) Replace(name string, content []byte) (err error) {
 func (d *Dir) syncNames() error { return syncDir(d.path) }
 
 // TryLock satisfies Store.
-func (d *Dir) TryLock(name string) (func() error, error) {
+func (d *Dir) TryLock(name string) (Lock, error) {
 	if err := d.make(); err != nil {
 		return nil, err
 	}
@@ -181,20 +191,59 @@ func (d *Dir) TryLock(name string) (func() error, error) {
 	}
 	f, err := openLocked(path)
 	if errors.Is(err, ErrLocked) {
-		if holder, readErr := os.ReadFile(path); readErr == nil {
-			if s := strings.TrimSpace(string(holder)); s != "" && plainText([]byte(s)) {
-				err = fmt.Errorf("%w: %s", ErrLocked, s)
-			}
+		if s := noteIn(path); s != "" {
+			err = fmt.Errorf("%w: %s", ErrLocked, s)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	// For the reader of the message only: the lock itself is the operating system's.
-	if err := f.Truncate(0); err == nil {
-		_, _ = fmt.Fprintf(f, "process %d\n", os.Getpid())
+	lock := lockFile{f}
+	_ = lock.Sign("") // it is had nevertheless
+	return lock, nil
+}
+
+// Holder satisfies Store.
+func (d *Dir) Holder(name string) (string, bool, error) {
+	path := filepath.Join(d.path, name)
+	if err := regular(path); err != nil {
+		return "", false, err
 	}
-	return f.Close, nil
+	switch held, err := isLocked(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", false, nil
+	case err != nil || !held:
+		return "", false, err
+	}
+	return noteIn(path), true, nil
+}
+
+type lockFile struct{ f *os.File }
+
+func (l lockFile) Sign(what string) error {
+	note := fmt.Sprintf("process %d%s\n", os.Getpid(), prefixedText(": ", what))
+	if _, err := l.f.WriteAt([]byte(note), 0); err != nil {
+		return err
+	}
+	return l.f.Truncate(int64(len(note)))
+}
+
+func (l lockFile) Release() error { return l.f.Close() }
+
+// noteIn returns the text of a lock, "" where it has none that can be shown.
+func noteIn(path string) string {
+	const most = 200 // bytes
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it is only read
+	b, err := io.ReadAll(io.LimitReader(f, most))
+	s := strings.TrimSpace(string(b))
+	if err != nil || !plainText([]byte(s)) {
+		return ""
+	}
+	return s
 }
 
 // readAll returns the whole of a file.

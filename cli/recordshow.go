@@ -21,11 +21,11 @@ func (p *program) recordShow() *cobra.Command {
 		Use:   "show [OPERATION]",
 		Short: "List the operations, or print one as a person reads it",
 		Long: `List the operations, oldest first, or print one in full: whose the topic was, who could write it, what was on the wire,
-what was read back by whom and until when, and what stays unproven. A clear that was begun and has no outcome is shown as
-unknown.
+what was read back by whom and until when, and what stays unproven. A clear that was begun and has no outcome is running,
+by a process that is named, or is shown as unknown where nobody runs it.
 
 --json prints one object a line: operation, topic, topic_hex, begun, owner, approved_by, verdict, provisional, open,
-restored, sentence, after (what was put back since, in words), last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
+running (by whom, or empty), restored, sentence, after (what was put back since, in words), last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
 		Example: `  retainscope record show
   retainscope record show 20261130-140211-5
   retainscope record show --json | jq -r 'select(.verdict != "cleared and verified") | .topic'`,
@@ -54,6 +54,7 @@ type operationJSON struct {
 	Verdict     actions.Verdict `json:"verdict"`
 	Provisional bool            `json:"provisional"`
 	Open        bool            `json:"open"`
+	Running     string          `json:"running"`
 	Restored    bool            `json:"restored"`
 	Sentence    string          `json:"sentence"`
 	After       string          `json:"after"`
@@ -61,7 +62,7 @@ type operationJSON struct {
 }
 
 func summaryJSON(s actions.Summary) operationJSON {
-	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Restored, s.Sentence, s.After, s.LastAt}
+	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Running, s.Restored, s.Sentence, s.After, s.LastAt}
 }
 
 func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
@@ -95,6 +96,9 @@ func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
 
 func summaryText(s actions.Summary) string {
 	text := s.Verdict.String()
+	if s.Running != "" {
+		text = "running, by " + s.Running
+	}
 	if s.Provisional && s.Verdict.Sent() {
 		text += ", provisional"
 	}

@@ -141,9 +141,9 @@ func (p *program) ends(code int, text string) error {
 	return &exit{code: code}
 }
 
-// tellRecord says on stderr whether the record is as it was written, and which clears have an intent and no outcome and were
-// not looked at since: somebody stopped the program, or the power went. What keeps the record from being read is told by
-// whoever writes it.
+// tellRecord says on stderr whether the record is as it was written, which clear is running now, and which have an intent
+// and no outcome and were not looked at since: somebody stopped the program, or the power went. What keeps the record from
+// being read is told by whoever writes it.
 func (p *program) tellRecord(ctx context.Context, t *retiring) {
 	l, err := t.desk.List(ctx)
 	if err != nil {
@@ -151,6 +151,9 @@ func (p *program) tellRecord(ctx context.Context, t *retiring) {
 	}
 	if wrong := l.Check.Wrong(); wrong != "" {
 		fmt.Fprintf(p.stderr, "retainscope: warning: the record is not as it was written: %s; `retainscope record verify` says more\n", wrong)
+	}
+	if s, yes := l.Running(); yes {
+		fmt.Fprintf(p.stderr, "retainscope: the clear %s of %s was begun at %s and is running now, by %s: there is no outcome yet\n", s.ID, actions.Quote(s.Topic), instant(s.Begun), s.Running)
 	}
 	for _, s := range l.Open() {
 		if s.LastAt.After(s.Begun) {
@@ -166,8 +169,8 @@ func openText(s actions.Summary) string {
 	if s.SentNothing {
 		what = "as far as the record goes nothing was sent"
 	}
-	return fmt.Sprintf("the clear %s of %s was begun at %s and has no outcome: it was stopped, or another process runs it; %s; `retainscope record recheck %s` looks what the topic holds now",
-		s.ID, actions.Quote(s.Topic), s.Begun.UTC().Format("2006-01-02 15:04:05Z"), what, s.ID)
+	return fmt.Sprintf("the clear %s of %s was begun at %s and has no outcome: it was stopped, and nobody is running it; %s; `retainscope record recheck %s` looks what the topic holds now",
+		s.ID, actions.Quote(s.Topic), instant(s.Begun), what, s.ID)
 }
 
 // headOf returns the end of the record, nil where there is none or it cannot be read.

@@ -186,11 +186,11 @@ func (b *workbench) locked() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	release, err := dir.TryLock("home.lock")
+	lock, err := dir.TryLock("home.lock")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { _ = release() })
+	b.t.Cleanup(func() { _ = lock.Release() })
 }
 
 // place publishes one retained message as a stranger does.

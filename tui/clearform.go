@@ -129,6 +129,9 @@ func (m *model) clearedBefore(topic []byte) (string, tone) {
 		if !bytes.Equal(s.Topic, topic) || !s.Open && !s.Verdict.Sent() || s.SentNothing {
 			continue
 		}
+		if s.Running != "" {
+			return "a clear of it was begun " + instant(s.Begun, m.now) + " and is running, by " + s.Running, alarming
+		}
 		words, t := summaryWords(s)
 		text := "cleared " + instant(s.Begun, m.now) + " already: " + words
 		if !s.Restored && s.Verdict == actions.CameBack {

@@ -229,7 +229,7 @@ func (m *model) settle(look bool) tea.Cmd {
 	held := !m.paused.IsZero()
 	moved := sum.Version != m.sum.Version && !held
 	if !look && (!m.statusStale || held) && !moved && m.job == nil && !m.busy() && !m.list.partial && !m.list.pending && !m.list.stale && (held || !m.left.stale(m, now)) && m.changes.After(now) {
-		return tea.Batch(m.rereadManifest(), m.listen(), m.schedule(m.next(now, false)))
+		return tea.Batch(m.rereadManifest(), m.rereadRecord(), m.listen(), m.schedule(m.next(now, false)))
 	}
 	m.looked = now
 	if m.statusStale && !held {
@@ -249,7 +249,7 @@ func (m *model) settle(look bool) tea.Cmd {
 		m.news.hear(m.inv, sum.Topics)
 	}
 	if !held || look {
-		cmd = tea.Batch(m.gather(), m.gatherLeft(), m.rereadManifest())
+		cmd = tea.Batch(m.gather(), m.gatherLeft(), m.rereadManifest(), m.rereadRecord())
 	}
 	if m.form != nil {
 		m.form.refresh(m)

@@ -75,6 +75,8 @@ func (m *model) noRecheck() string {
 		return "no operation is under the cursor"
 	case m.job != nil:
 		return "something runs already: " + m.job.what
+	case s.Running != "":
+		return "it is running, by " + s.Running + ": there is no outcome yet"
 	}
 	if err := s.Broker.Same(m.o.Retiring.Terms().Broker); err != nil {
 		return err.Error()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -24,6 +25,7 @@ type recordList struct {
 	past    actions.Past
 	have    bool
 	err     string
+	readAt  time.Time // when it was read last
 	loading bool
 	again   bool // to be read again when it has been read
 	lined   *atomic.Int64
@@ -79,9 +81,25 @@ func (m *model) readRecord() tea.Cmd {
 	})
 }
 
+// rereadRecord has the record read again while it shows something that another process is doing: that process tells
+// nobody here when it ends.
+func (m *model) rereadRecord() tea.Cmd {
+	const old = 2 * time.Second
+	r := &m.record
+	if m.screen != recordPage || r.loading || !m.paused.IsZero() || m.o.Now().Before(r.readAt.Add(old)) ||
+		!slices.ContainsFunc(r.ops, func(s actions.Summary) bool { return s.Running != "" }) {
+		return nil
+	}
+	again := m.readRecord()
+	if r.full != nil && r.full.Running != "" {
+		again = tea.Batch(again, m.readOperation(r.full.ID, false))
+	}
+	return again
+}
+
 func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 	r := &m.record
-	r.loading = false
+	r.loading, r.readAt = false, m.o.Now()
 	m.changes = m.now // what is drawn is out of date
 	switch {
 	case !m.paused.IsZero():
@@ -97,7 +115,7 @@ func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 			if s := &r.ops[i]; r.last == "" && !s.Restored && !s.PutBack && (s.Verdict == actions.ClearedVerified || s.Verdict == actions.Collateral) {
 				r.last = s.ID
 			}
-			if r.ops[i].Open && (m.running == nil || string(m.running.topic) != string(r.ops[i].Topic)) {
+			if r.ops[i].Open && r.ops[i].Running == "" && (m.running == nil || string(m.running.topic) != string(r.ops[i].Topic)) {
 				r.open++
 			}
 		}

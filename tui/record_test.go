@@ -313,3 +313,43 @@ func TestARecordThatWasChangedIsToldAtTheStartAndWhenItIsReadOn(t *testing.T) {
 	s.lacks("The record is not as it was written")
 	s.wants("4 Record!")
 }
+
+// TestAClearThatRunsInAnotherProcessIsNotUnknownOnTheScreen has tab 4 say who runs it, and follow without a key when it ends.
+func TestAClearThatRunsInAnotherProcessIsNotUnknownOnTheScreen(t *testing.T) {
+	inv, shop := house(t), newWorkshop(t)
+	shop.inv = inv
+	if err := shop.desk.Save(t.Context(), actions.NewManifest(lan)); err != nil {
+		t.Fatal(err)
+	}
+	op := shop.operation(actions.Request{Topic: []byte(birthdayState)}, actions.Unknown)
+	op.Outcome, op.Running = nil, "process 4711"
+	shop.ops = append(shop.ops, op)
+	s := newStage(t, seenAll(watching()), inv, 80, 24, func(o *Options) { o.Retiring = shop })
+	s.lacks("Unknown:")
+	s.lacks("4 Record!")
+	s.keys("4")
+	s.wants("runs: process 4711", birthdayState)
+	s.lacks("UNKNOWN")
+	s.lacks("without an outcome")
+	s.keys("r")
+	s.wantsProse("r is off: it is running, by process 4711: there is no outcome yet")
+	s.keys("enter")
+	s.wantsProse("Operation " + op.ID + ": running, by process 4711, provisional.")
+
+	ended := shop.operation(actions.Request{Topic: []byte(birthdayState)}, actions.ClearedVerified)
+	ended.ID = op.ID
+	shop.ops[0] = ended
+	s.tick(3 * time.Second)
+	s.lacks("4711")
+	s.keys("esc")
+	s.wants("cleared, there again") // the house still has it
+	s.lacks("runs:")
+
+	// One that was killed is unknown from then on.
+	shop.ops[0] = op
+	s.keys("1", "4")
+	s.wants("runs: process 4711")
+	shop.ops[0].Running = ""
+	s.tick(3 * time.Second)
+	s.wants("UNKNOWN, no outcome", "1 without an outcome")
+}

@@ -116,6 +116,8 @@ func (m *model) drawRecordHeadings() {
 // summaryWords says in a few words how an operation stands.
 func summaryWords(s *actions.Summary) (string, tone) {
 	switch {
+	case s.Running != "":
+		return "runs: " + s.Running, notable
 	case s.Open && s.SentNothing:
 		return "unknown, sent nothing", notable
 	case s.Open:

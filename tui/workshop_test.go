@@ -191,7 +191,7 @@ func (w *workshop) Record(ctx context.Context, read func(int64)) (actions.Listed
 	l := actions.Listed{Lines: int64(3 * len(w.ops)), Check: w.check}
 	for _, op := range w.ops {
 		s := actions.Summary{ID: op.ID, Topic: op.Topic, Begun: op.Begun, Owner: op.Intent.Entry.Owner, By: op.Intent.Entry.ApprovedBy, ApprovedAt: op.Intent.Entry.ApprovedAt, Fingerprint: op.Intent.Entry.Fingerprint, Broker: op.Intent.Broker,
-			Verdict: op.Verdict(), Provisional: len(op.Provisional()) > 0, Open: op.Open(), SentNothing: op.Open() && op.Baseline == nil, Sentence: op.Sentence()}
+			Verdict: op.Verdict(), Provisional: len(op.Provisional()) > 0, Open: op.Open(), Running: op.Running, SentNothing: op.Open() && op.Running == "" && op.Baseline == nil, Sentence: op.Sentence()}
 		for _, u := range op.Undos {
 			s.Restored = s.Restored || u.Outcome != nil && u.Outcome.Result == actions.Restored
 			s.PutBack = true
