@@ -113,14 +113,14 @@ func (c *Clearer) Peek(ctx context.Context, topic []byte) (Copy, bool, error) {
 		return Copy{}, false, err
 	}
 	look, err := c.look(ctx, Question{Filters: [][]byte{filterFor(topic)}})
-	if why := look.blind(topic, c.Bounds.orDefaults().Quiet, err); why != "" {
-		return Copy{}, false, errors.New(why)
-	}
-	p, there := look.replay(topic)
-	if !there || len(p.Payload) == 0 {
+	switch s := c.seen(topic, look, err); {
+	case s.Why != "":
+		return Copy{}, false, errors.New(s.Why)
+	case s.Now == nil:
 		return Copy{}, false, nil
+	default:
+		return *s.Now, true, nil
 	}
-	return copyOf(p, c.Stamps, -1), true, nil
 }
 
 // Request is one clear that a person asked for.

@@ -32,6 +32,7 @@ type Summary struct {
 	// After says in a few words what was put back since, of the topic or of a neighbour; empty = nothing.
 	After  string
 	LastAt time.Time // of the last line about it
+	Seen   Seen      // of its topic, by the last look that the record holds of this clear
 }
 
 // Listed is what the record holds, oldest operation first.
@@ -74,11 +75,14 @@ type brief struct {
 		Provisional []string `json:"provisional"`
 	} `json:"intent"`
 	Outcome *struct {
-		Verdict  Verdict `json:"verdict"`
-		Sentence string  `json:"sentence"`
+		Verdict  Verdict   `json:"verdict"`
+		Found    Found     `json:"found"`
+		Until    time.Time `json:"until"`
+		Sentence string    `json:"sentence"`
 	} `json:"outcome"`
 	Later *struct {
 		Found    Found           `json:"found"`
+		Until    time.Time       `json:"until"`
 		Return   *Return         `json:"return"`
 		Controls []ControlResult `json:"controls"`
 		Sentence string          `json:"sentence"`
@@ -143,9 +147,9 @@ func (w *lister) take(line []byte) bool {
 	l.LastAt = b.At
 	switch {
 	case b.Outcome != nil:
-		l.op.Outcome, l.Sentence = &Outcome{Verdict: b.Outcome.Verdict}, b.Outcome.Sentence
+		l.op.Outcome, l.Sentence = &Outcome{Verdict: b.Outcome.Verdict, Found: b.Outcome.Found, Until: b.Outcome.Until}, b.Outcome.Sentence
 	case b.Later != nil:
-		l.op.Later = append(l.op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Return: b.Later.Return, Controls: b.Later.Controls}})
+		l.op.Later = append(l.op.Later, LaterLine{Kind: b.Kind, At: b.At, Later: Later{Found: b.Later.Found, Until: b.Later.Until, Return: b.Later.Return, Controls: b.Later.Controls}})
 		l.Sentence = b.Later.Sentence
 	}
 	return true
@@ -194,6 +198,7 @@ func (l *listed) summary() Summary {
 		return bytes.Equal(u.Intent.Topic, l.op.Topic) && u.Outcome != nil && u.Outcome.Result == Restored
 	})
 	_, s.PutBack = l.op.restored()
+	s.Seen = l.op.lastSeen()
 	s.After = l.op.after()
 	return s
 }

@@ -211,7 +211,7 @@ func (w *watcher) lookAgain(ctx context.Context, role string) {
 	p, there := look.replay(w.op.Topic)
 	switch {
 	case !there && seenAgain(w.later.Controls) == 0 && !w.sighted(ctx, w.op.Topic, true, &w.later.Looks):
-		w.later.Found, w.later.Why = FoundNothingOut, "nothing at all was observed: this login may not be allowed to read"
+		w.later.Found, w.later.Why = FoundNothingOut, shownNothing
 		for i := range w.later.Controls {
 			if w.later.Controls[i].State == Lost {
 				w.later.Controls[i].State = NotCompared

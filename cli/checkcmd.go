@@ -241,7 +241,7 @@ func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manife
 			counts = append(counts, fmt.Sprintf("%d %s", n, k))
 		}
 	}
-	fmt.Fprintf(w, "%s for %s as %s: %s\n", quoteless(t.path), quoteless(m.Broker().URL), tui.PrintableText([]byte(loginName(m.Broker().User))),
+	fmt.Fprintf(w, "%s for %s as %s: %s\n", quoteless(t.path), quoteless(m.Broker().URL), loginName(m.Broker().User),
 		cmp.Or(strings.Join(counts, ", "), "no entries"))
 	if d.Looked {
 		fmt.Fprintf(w, "%s topics that were seen are not listed and stay on hold\n", thousands(int64(d.Unlisted)))

@@ -78,7 +78,9 @@ func (p *program) runClear(ctx context.Context, o clearOptions) error {
 		if o.noWatch {
 			t.watch = 0
 		}
-		p.tellRecord(ctx, t)
+		if l, err := t.list(ctx, line); err == nil { // what keeps it from being read is told by the act itself
+			p.tellRecord(l)
+		}
 		w := wipe{program: p, retiring: t, line: line, topic: topic, json: o.json}
 		return w.run(ctx)
 	})
@@ -127,7 +129,7 @@ func (w *wipe) prepare(ctx context.Context) error {
 	}
 	if w.line.w != nil {
 		fmt.Fprintf(w.stderr, "clearing %s on %s as %s: one empty retained message, once, if it still holds the value %.12s that %s approved at %s\n",
-			tui.Printable(w.topic), quoteless(w.sends.URL), tui.PrintableText([]byte(loginName(w.sends.User))), e.Fingerprint,
+			tui.Printable(w.topic), quoteless(w.sends.URL), loginName(w.sends.User), e.Fingerprint,
 			tui.PrintableText([]byte(e.ApprovedBy)), instant(e.ApprovedAt))
 	}
 	c, err := w.connected(ctx, w.line)
@@ -346,11 +348,12 @@ func verdictText(op actions.Operation) string {
 	return text
 }
 
+// loginName is a login as a terminal may show it.
 func loginName(user string) string {
 	if user == "" {
 		return "anonymous"
 	}
-	return user
+	return tui.PrintableText([]byte(user))
 }
 
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

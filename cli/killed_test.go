@@ -199,6 +199,58 @@ func TestKilledWhileItPutsBackTheNextStartTellsTheTruth(t *testing.T) {
 	}
 }
 
+func TestWhatAnotherProcessRunsIsNotUnknownInAShell(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		at           hold
+		restore      bool
+		runs, killed string // of the list, with the number of the process
+	}{
+		{"a clear", hold{publishPacket, 1, true}, false, "running, by process %d", "unknown "},
+		{"a restore", hold{publishPacket, 2, true}, true, "cleared and verified, being put back by process %d", "perhaps put back"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := testbroker.Start(t, testbroker.Config{})
+			b := newWorkbench(t, m.URL())
+			point, reached := newCheckpoint(t, m.URL(), c.at)
+			b.url = point.url
+			b.write("", approved(benchOwn, benchValue), established)
+			args := []string{"clear", "--topic", benchOwn}
+			if c.restore {
+				if o := b.clear(); o.code != ExitOK {
+					t.Fatalf("exit %d: %s%s", o.code, o.out, o.errout)
+				}
+				args = []string{"restore", b.only().Operation}
+			}
+			s := b.start(args...)
+			<-reached
+			runs := fmt.Sprintf(c.runs, s.cmd.Process.Pid)
+			o := b.run("record", "show")
+			if o.code != ExitOK || !strings.Contains(o.out, runs) || strings.Contains(o.out+o.errout, "unknown") {
+				t.Errorf("exit %d: want %q: %s%s", o.code, runs, o.out, o.errout)
+			}
+			if op := b.only(); (op.Running == "") != c.restore {
+				t.Errorf("%+v", op)
+			}
+			if o := b.run("record", "show", b.only().Operation); !strings.Contains(o.out, runs) {
+				t.Errorf("want %q: %s%s", runs, o.out, o.errout)
+			}
+			if o := b.clear(); o.code != ExitNotSent || !strings.Contains(o.errout, fmt.Sprintf("process %d", s.cmd.Process.Pid)) {
+				t.Errorf("a second one: exit %d: %s%s", o.code, o.out, o.errout)
+			}
+			if err := s.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = s.ends()
+			if o := b.run("record", "show"); !strings.Contains(o.out, c.killed) || strings.Contains(o.out+o.errout, "process") {
+				t.Errorf("killed: %s%s", o.out, o.errout)
+			}
+		})
+	}
+}
+
 // storedAt returns what the broker at url holds, a topic a line.
 func storedAt(t *testing.T, url string) string {
 	t.Helper()

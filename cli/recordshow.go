@@ -15,8 +15,10 @@ import (
 	"retainscope/tui"
 )
 
+type showOptions struct{ json, offline bool }
+
 func (p *program) recordShow() *cobra.Command {
-	asJSON := false
+	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show [OPERATION]",
 		Short: "List the operations, or print one as a person reads it",
@@ -24,23 +26,31 @@ func (p *program) recordShow() *cobra.Command {
 what was read back by whom and until when, and what stays unproven. A clear that was begun and has no outcome is running,
 by a process that is named, or is shown as unknown where nobody runs it.
 
+Of a topic that was cleared, and neither put back nor cleared again since, it says what is known by now, and from when: the
+broker is asked, by the login of the observer, whether it holds something again; with --offline, or where it cannot be
+asked, the last look in the record counts ("record recheck" adds one). Nothing is sent, and nothing is written.
+
 --json prints one object a line: operation, topic, topic_hex, begun, owner, approved_by, verdict, provisional, open,
-running (by whom, or empty), restored, sentence, after (what was put back since, in words), last_at; for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
+running (by whom, or empty), restored, sentence, after (what was put back since, in words), last_at, now (of a topic that was cleared: found, at,
+by "broker" or "record", size and fingerprint where it is there again and the broker was asked, not_asked: why it was not;
+null otherwise); for one operation also closings, intent, before, outcome, later, restores. No payload is in it.`,
 		Example: `  retainscope record show
   retainscope record show 20261130-140211-5
+  retainscope record show --offline
   retainscope record show --json | jq -r 'select(.verdict != "cleared and verified") | .topic'`,
 		Args:              atMostOne("show takes one operation at most"),
 		ValidArgsFunction: p.operationNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.retire(cmd.Context(), func(t *retiring, _ *progress) error {
+			return p.retire(cmd.Context(), func(t *retiring, line *progress) error {
 				if len(args) == 1 {
-					return p.showOperation(cmd.Context(), t, args[0], asJSON)
+					return p.showOperation(cmd.Context(), t, line, args[0], o)
 				}
-				return p.showAll(cmd.Context(), t, asJSON)
+				return p.showAll(cmd.Context(), t, line, o)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON lines")
+	cmd.Flags().BoolVar(&o.json, "json", false, "JSON lines")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "only the record: the broker is not asked what the topics hold now")
 	return cmd
 }
 
@@ -59,35 +69,45 @@ type operationJSON struct {
 	Sentence    string          `json:"sentence"`
 	After       string          `json:"after"`
 	LastAt      time.Time       `json:"last_at"`
+	Now         *latestJSON     `json:"now"`
 }
 
-func summaryJSON(s actions.Summary) operationJSON {
-	return operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Running, s.Restored, s.Sentence, s.After, s.LastAt}
+func summaryJSON(s actions.Summary, now map[string]latest) operationJSON {
+	out := operationJSON{s.ID, topicOf(s.Topic), s.Begun, s.Owner, s.By, s.Verdict, s.Provisional, s.Open, s.Running, s.Restored, s.Sentence, s.After, s.LastAt, nil}
+	if k, cleared := now[s.ID]; cleared {
+		out.Now = k.json()
+	}
+	return out
 }
 
-func (p *program) showAll(ctx context.Context, t *retiring, asJSON bool) error {
-	l, err := t.desk.List(ctx)
+func (p *program) showAll(ctx context.Context, t *retiring, line *progress, o showOptions) error {
+	l, err := t.list(ctx, line)
 	if err != nil {
 		return failed(ctx, err)
 	}
+	now := t.latestOf(ctx, line, l, "", o.offline)
+	if ctx.Err() != nil {
+		return failed(ctx, ctx.Err())
+	}
 	out := bufio.NewWriter(p.stdout)
 	for _, s := range l.Operations {
-		if asJSON {
-			err = writeLine(out, summaryJSON(s))
+		if o.json {
+			err = writeLine(out, summaryJSON(s, now))
 		} else {
-			_, err = fmt.Fprintf(out, "%-20s  %s  %-36s  %s\n", s.ID, instant(s.Begun), summaryText(s), tui.Printable(s.Topic))
+			_, err = fmt.Fprintf(out, "%-20s  %s  %-36s  %s\n", s.ID, instant(s.Begun), summaryText(s)+now[s.ID].words(s.Verdict), tui.Printable(s.Topic))
 		}
 		if err != nil {
 			return failed(ctx, err)
 		}
 	}
-	if len(l.Operations) == 0 && !asJSON {
+	if len(l.Operations) == 0 && !o.json {
 		fmt.Fprintf(out, "nothing is in the record of %s\n", quoteless(t.path))
 	}
 	if err := out.Flush(); err != nil {
 		return failed(ctx, err)
 	}
-	p.tellRecord(ctx, t)
+	p.tellRecord(l)
+	p.tellNotAsked(now)
 	if l.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "retainscope: warning: %s of the record cannot be read; `retainscope record verify` says which\n", actions.Counted(int(l.Skipped), "line"))
 	}
@@ -108,18 +128,25 @@ func summaryText(s actions.Summary) string {
 	return text
 }
 
-func (p *program) showOperation(ctx context.Context, t *retiring, id string, asJSON bool) error {
+func (p *program) showOperation(ctx context.Context, t *retiring, line *progress, id string, o showOptions) error {
 	op, err := t.desk.Operation(ctx, id)
 	if err != nil {
 		return p.noOperation(ctx, t, err)
 	}
-	if !asJSON {
-		fmt.Fprint(p.stdout, op.Report(tui.PrintableText))
-		return nil
-	}
-	l, err := t.desk.List(ctx)
+	l, err := t.list(ctx, line)
 	if err != nil {
 		return failed(ctx, err)
+	}
+	now := t.latestOf(ctx, line, l, id, o.offline)
+	if ctx.Err() != nil {
+		return failed(ctx, ctx.Err())
+	}
+	if !o.json {
+		fmt.Fprint(p.stdout, op.Report(tui.PrintableText))
+		if k, cleared := now[id]; cleared {
+			fmt.Fprintf(p.stdout, "  %-16s %s\n", "by now", k.sentence(t))
+		}
+		return nil
 	}
 	i := slices.IndexFunc(l.Operations, func(s actions.Summary) bool { return s.ID == id })
 	if i < 0 {
@@ -149,7 +176,7 @@ func (p *program) showOperation(ctx context.Context, t *retiring, id string, asJ
 		Outcome  *actions.Outcome  `json:"outcome"`
 		Later    []later           `json:"later"`
 		Restores []undo            `json:"restores"`
-	}{operationJSON: summaryJSON(l.Operations[i]), Intent: op.Intent, Before: withoutPayloads(op.Baseline), Outcome: op.Outcome.WithoutPayloads(), Later: []later{}, Restores: []undo{}}
+	}{operationJSON: summaryJSON(l.Operations[i], now), Intent: op.Intent, Before: withoutPayloads(op.Baseline), Outcome: op.Outcome.WithoutPayloads(), Later: []later{}, Restores: []undo{}}
 	for _, c := range op.Closings() {
 		full.Closings = append(full.Closings, closing(c))
 	}

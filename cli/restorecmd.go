@@ -56,7 +56,9 @@ func (p *program) runRestore(ctx context.Context, id string, o restoreOptions) e
 		return usage(err)
 	}
 	return p.act(ctx, func(t *retiring, line *progress) error {
-		p.tellRecord(ctx, t)
+		if l, err := t.list(ctx, line); err == nil { // what keeps it from being read is told by the act itself
+			p.tellRecord(l)
+		}
 		op, err := t.desk.Operation(ctx, id)
 		if err != nil {
 			return p.noOperation(ctx, t, err)

@@ -141,14 +141,15 @@ func (p *program) ends(code int, text string) error {
 	return &exit{code: code}
 }
 
+// list reads the record with its progress shown: a large one takes seconds.
+func (t *retiring) list(ctx context.Context, line *progress) (actions.Listed, error) {
+	defer line.clear()
+	return t.desk.ListCounting(ctx, func(n int64) { line.show("reading the record, " + thousands(n) + " lines so far") })
+}
+
 // tellRecord says on stderr whether the record is as it was written, which clear is running now, and which have an intent
-// and no outcome and were not looked at since: somebody stopped the program, or the power went. What keeps the record from
-// being read is told by whoever writes it.
-func (p *program) tellRecord(ctx context.Context, t *retiring) {
-	l, err := t.desk.List(ctx)
-	if err != nil {
-		return
-	}
+// and no outcome and were not looked at since: somebody stopped the program, or the power went.
+func (p *program) tellRecord(l actions.Listed) {
 	if wrong := l.Check.Wrong(); wrong != "" {
 		fmt.Fprintf(p.stderr, "retainscope: warning: the record is not as it was written: %s; `retainscope record verify` says more\n", wrong)
 	}

@@ -139,7 +139,7 @@ func decode(t *testing.T, o outcome, to any) {
 // operations returns the operations in the record, oldest first.
 func (b *workbench) operations() []operationJSON {
 	b.t.Helper()
-	o := b.run("record", "show", "--json")
+	o := b.run("record", "show", "--json", "--offline")
 	if o.code != ExitOK {
 		b.t.Fatalf("exit %d: %s", o.code, o.errout)
 	}

@@ -137,10 +137,7 @@ func summaryWords(s *actions.Summary) (string, tone) {
 // thereAgainNow reports whether the topic of a clear that was accepted holds something now, though nothing was put back
 // from here and it was not cleared again since.
 func (m *model) thereAgainNow(s *actions.Summary) bool {
-	if !s.Cleared() || s.Verdict == actions.StillPresent || m.link.State != inventory.Watching {
-		return false
-	}
-	if last, ok := m.record.past.Last(s.Topic); !ok || last.ID != s.ID {
+	if m.link.State != inventory.Watching || !m.record.past.LeftEmpty(*s) {
 		return false
 	}
 	_, held := m.inv.Find(s.Topic)
