@@ -119,7 +119,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 		}
 		b = t.broker(link.Broker)
 	}
-	listed, err := t.desk.List(ctx)
+	listed, err := t.list(ctx, newProgress(p.stderr))
 	if err != nil {
 		return failed(ctx, err)
 	}
