@@ -48,6 +48,17 @@ func newCheckpoint(t *testing.T, target string, at hold) (*gate, <-chan struct{}
 	}), reached
 }
 
+// checkpointBench is a workbench on a mosquitto behind a checkpoint, with one topic that is approved.
+func checkpointBench(t *testing.T, at hold) (*workbench, *testbroker.Broker, *gate, <-chan struct{}) {
+	t.Helper()
+	m := testbroker.Start(t, testbroker.Config{})
+	b := newWorkbench(t, m.URL())
+	point, reached := newCheckpoint(t, m.URL(), at)
+	b.url = point.url
+	b.write("", approved(benchOwn, benchValue), established)
+	return b, m, point, reached
+}
+
 // The connections of a clear, in order: what the broker is, two scans for controls (there are two nearby), the baseline, the witness, the stored
 // QoS, the sender, the read-back, the watch for a return. All but the sender subscribe once.
 func TestKilledAtAnyPacketTheNextStartTellsTheTruth(t *testing.T) {
@@ -77,11 +88,7 @@ func TestKilledAtAnyPacketTheNextStartTellsTheTruth(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m := testbroker.Start(t, testbroker.Config{})
-			b := newWorkbench(t, m.URL())
-			point, reached := newCheckpoint(t, m.URL(), c.at)
-			b.url = point.url
-			b.write("", approved(benchOwn, benchValue), established)
+			b, m, point, reached := checkpointBench(t, c.at)
 			before := storedAt(t, m.URL())
 
 			s := b.start("clear", "--topic", benchOwn)
@@ -158,11 +165,7 @@ func TestKilledWhileItPutsBackTheNextStartTellsTheTruth(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m := testbroker.Start(t, testbroker.Config{})
-			b := newWorkbench(t, m.URL())
-			point, reached := newCheckpoint(t, m.URL(), c.at)
-			b.url = point.url
-			b.write("", approved(benchOwn, benchValue), established)
+			b, m, _, reached := checkpointBench(t, c.at)
 			before := storedAt(t, m.URL())
 			if o := b.clear(); o.code != ExitOK {
 				t.Fatalf("exit %d: %s%s", o.code, o.out, o.errout)
@@ -212,11 +215,7 @@ func TestWhatAnotherProcessRunsIsNotUnknownInAShell(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m := testbroker.Start(t, testbroker.Config{})
-			b := newWorkbench(t, m.URL())
-			point, reached := newCheckpoint(t, m.URL(), c.at)
-			b.url = point.url
-			b.write("", approved(benchOwn, benchValue), established)
+			b, _, _, reached := checkpointBench(t, c.at)
 			args := []string{"clear", "--topic", benchOwn}
 			if c.restore {
 				if o := b.clear(); o.code != ExitOK {

@@ -96,7 +96,8 @@ func (k latest) words(v actions.Verdict) string {
 
 // sentence says it of one operation, with who saw it.
 func (k latest) sentence(t *retiring) string {
-	by, text := "by a new subscription as "+loginName(t.reads.User), ""
+	var text string
+	by := "by a new subscription as " + loginName(t.reads.User)
 	if !k.asked {
 		by = "as the record has it"
 	}
