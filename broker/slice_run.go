@@ -265,6 +265,9 @@ func (s *slicer) smaller(batch []part, err error) bool {
 		s.queue = append(append([]part(nil), batch...), s.queue...)
 		return true
 	}
+	if len(batch[0].slice.levels) == s.deep {
+		s.deep = 0 // it was not "/#" over which the connection ended
+	}
 	s.done[batch[0].slice.filter()] = true
 	s.res.asked++
 	s.res.refused++
