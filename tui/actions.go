@@ -135,11 +135,11 @@ func (m *model) screenful() int {
 		n = m.leftLines()
 	case inApproved:
 		if !m.approved.full {
-			n = m.approvedLines()
+			n = m.tableLines()
 		}
 	case inRecord:
 		if m.record.full == nil {
-			n = m.recordLines()
+			n = m.tableLines()
 		}
 	}
 	return max(1, n-1)

@@ -34,20 +34,12 @@ func (m *model) noApprovedRow() string {
 	return ""
 }
 
-// approvedLines is how many entries are in sight.
-func (m *model) approvedLines() int {
-	if m.lay.tall {
-		return max(m.lay.body-3, 1) // where the file is, an empty line, the headings
-	}
-	return max(m.lay.body, 1)
-}
-
 func (m *model) clampApproved() {
 	a := &m.approved
 	if i, ok := m.sheet.index[a.at]; ok {
 		a.cur = i
 	}
-	lines := m.approvedLines()
+	lines := m.tableLines()
 	a.cur = max(0, min(a.cur, len(m.sheet.entries)-1))
 	a.top = max(min(a.top, a.cur), a.cur-lines+1)
 	a.top = max(0, min(a.top, len(m.sheet.entries)-lines))
@@ -117,31 +109,13 @@ func (m *model) enterApproved() tea.Cmd {
 
 // drawApproved draws the list of entries.
 func (m *model) drawApproved() {
-	p := &m.pen
 	m.clampApproved()
-	a := &m.approved
-	lines := m.lay.body
-	if m.lay.tall {
-		p.to(1)
-		p.facts(m.approvedTitle(), p.left()-1, 3, p.g.dot)
-		p.nl()
-		p.nl()
-		if len(m.sheet.entries) > 0 {
-			m.drawApprovedHeadings()
-		}
-		p.nl()
-		lines -= 3
+	a, all := &m.approved, m.sheet.entries
+	t := table{title: m.approvedTitle(), words: m.approvedWords(), top: a.top, n: len(all), row: func(i int) { m.drawApprovedRow(&all[i], i == a.cur) }}
+	if len(all) > 0 {
+		t.headings = m.drawApprovedHeadings
 	}
-	words := m.approvedWords()
-	for y := range lines {
-		switch i := a.top + y; {
-		case words != nil && y < len(words):
-			p.ready(words[y])
-		case words == nil && i < len(m.sheet.entries):
-			m.drawApprovedRow(&m.sheet.entries[i], i == a.cur)
-		}
-		p.nl()
-	}
+	m.drawTable(t)
 }
 
 func (m *model) approvedTitle() []fact {

@@ -123,18 +123,7 @@ func writePayload(w *writer, d *inventory.Detail, label int) {
 	defer func() { w.left = left }()
 	text := d.Payload[:min(len(d.Payload), 4*room*mostPayload)]
 	at := w.p.m.wrap(text, room, mostPayload+1, asText)
-	for i, off := range at[:min(len(at), mostPayload)] {
-		end := len(text)
-		if i+1 < len(at) {
-			end = at[i+1]
-		}
-		p := w.begin()
-		p.in(p.pal.dim)
-		var cells int
-		p.buf, cells = p.m.line(p.buf, text, off, end, asText)
-		p.x += cells
-		w.end()
-	}
+	w.wrapped(w.p.pal.dim, text, at, mostPayload, asText)
 	if len(at) > mostPayload || len(text) < d.Size {
 		w.text(w.p.pal.dim, w.p.m.more()+" all of it: enter in the list")
 	}

@@ -15,7 +15,7 @@ import (
 // on no, and is sent by a word that is typed.
 
 type clearForm struct {
-	places
+	sendForm
 	entry   actions.Entry // as it was when the form was opened
 	confirm actions.Confirmation
 	near    nearby
@@ -29,8 +29,8 @@ type clearForm struct {
 	earlier string // what came of a clear of the same topic before
 	again   tone
 
-	no, word, send, watch *place
-	watches               []time.Duration // what watch chooses from
+	watch   *place
+	watches []time.Duration // what it chooses from
 }
 
 // noClear is why the topic under the cursor cannot be cleared; "" = its clear can be opened.
@@ -42,8 +42,8 @@ func (m *model) noClear() string {
 	if !ok {
 		return "no topic is under the cursor"
 	}
-	if m.running != nil {
-		return "the " + m.running.verb() + " of " + Printable(m.running.topic) + " is under way; one at a time"
+	if why := m.underWay(); why != "" {
+		return why
 	}
 	e, listed := m.sheet.entry(topic)
 	if !listed {
@@ -82,7 +82,7 @@ func (m *model) askClear() tea.Cmd {
 		m.tell(alarming, asSentence(err.Error()))
 		return nil
 	}
-	f := &clearForm{entry: *e, confirm: confirm}
+	f := &clearForm{sendForm: newSendForm("send the empty message"), entry: *e, confirm: confirm}
 	f.entry.Topic = bytes.Clone(e.Topic)
 	if m.o.Readings != nil {
 		f.guess, _ = m.o.Readings.Evidence(topic, m.now.UnixMilli())
@@ -93,9 +93,6 @@ func (m *model) askClear() tea.Cmd {
 		}
 	}
 	f.earlier, f.again = m.clearedBefore(f.entry.Topic)
-	f.no = buttonAt("no: nothing is sent")
-	f.word = &place{label: "type it", hint: "here"}
-	f.send = buttonAt("send the empty message")
 	f.layWatches(m)
 	f.all = []*place{f.no, f.watch, f.word, f.send}
 	m.openForm(f)
@@ -142,8 +139,6 @@ func (m *model) clearedBefore(topic []byte) (string, tone) {
 	return "", calm
 }
 
-func (f *clearForm) base() *places { return &f.places }
-
 // refresh looks at what is held now: the key that sends goes dead when that is not what was approved.
 func (f *clearForm) refresh(m *model) {
 	if hex, held := m.heldPrint(f.entry.Topic); !held {
@@ -162,8 +157,8 @@ func (f *clearForm) refresh(m *model) {
 
 // cannot is why nothing can be sent; "" = it can.
 func (f *clearForm) cannot(m *model) string {
-	if m.running != nil {
-		return "the " + m.running.verb() + " of " + Printable(m.running.topic) + " is under way"
+	if why := m.underWay(); why != "" {
+		return why
 	}
 	if why := m.noRetiring(); why != "" {
 		return why
@@ -199,26 +194,10 @@ func toType(c actions.Confirmation) string {
 	return PrintableText([]byte(c.Word)) + " or " + c.Digits
 }
 
-func (f *clearForm) entered(m *model, x *place) tea.Cmd {
-	switch x {
-	case f.no:
-		m.closeForm()
-		m.tell(fine, "Nothing was sent.")
-	case f.word, f.send:
-		if f.send.off != "" {
-			m.tell(notable, "Nothing was sent: "+f.send.off)
-			return nil
-		}
-		return f.clear(m)
-	default:
-		f.step(1)
-	}
-	return nil
-}
+func (f *clearForm) entered(m *model, x *place) tea.Cmd { return f.enter(m, x, f.clear) }
 
-// clear runs it. The form closes; the row says how it goes.
+// clear runs it. The row says how it goes.
 func (f *clearForm) clear(m *model) tea.Cmd {
-	m.closeForm()
 	a := &act{topic: f.entry.Topic, watch: f.watches[f.watch.chosen], expect: f.expect}
 	if f.within > 0 {
 		a.expectBy = m.o.Now().Add(f.within)

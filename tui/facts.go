@@ -18,18 +18,7 @@ func (m *model) writeTopic(w *writer, topic []byte) {
 		return
 	}
 	at := w.p.m.wrap(topic, w.p.right-w.left-1, 1<<16, asName)
-	for i, off := range at {
-		end := len(topic)
-		if i+1 < len(at) {
-			end = at[i+1]
-		}
-		p := w.begin()
-		p.in(p.pal.strong)
-		var cells int
-		p.buf, cells = p.m.line(p.buf, topic, off, end, asName)
-		p.x += cells
-		w.end()
-	}
+	w.wrapped(w.p.pal.strong, topic, at, len(at), asName)
 	const mostBytes = 200
 	for _, c := range topic {
 		if c >= 0x80 && len(topic) <= mostBytes {

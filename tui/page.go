@@ -68,6 +68,22 @@ func (w *writer) text(style, s string) {
 	}
 }
 
+// wrapped writes at most so many lines of bytes from the wire; at is where each begins, as wrap says.
+func (w *writer) wrapped(style string, b []byte, at []int, most int, as textKind) {
+	for i, off := range at[:min(len(at), most)] {
+		end := len(b)
+		if i+1 < len(at) {
+			end = at[i+1]
+		}
+		p := w.begin()
+		p.in(style)
+		var cells int
+		p.buf, cells = p.m.line(p.buf, b, off, end, as)
+		p.x += cells
+		w.end()
+	}
+}
+
 // item writes a label and a text beside it that wraps under itself. Where both have no room side by side the text
 // begins on the next line.
 func (w *writer) item(label string, labelWidth int, style, s string) {

@@ -174,13 +174,6 @@ func (m *model) noFullRecord() string {
 	return m.noRecordRow()
 }
 
-func (m *model) recordLines() int {
-	if m.lay.tall {
-		return max(m.lay.body-3, 1)
-	}
-	return max(m.lay.body, 1)
-}
-
 func (m *model) clampRecord() {
 	r := &m.record
 	if e, ok := m.recordRow(); r.at != "" && (!ok || e.ID != r.at) {
@@ -188,7 +181,7 @@ func (m *model) clampRecord() {
 			r.cur = i
 		}
 	}
-	lines := m.recordLines()
+	lines := m.tableLines()
 	r.cur = max(0, min(r.cur, len(r.ops)-1))
 	r.top = max(min(r.top, r.cur), r.cur-lines+1)
 	r.top = max(0, min(r.top, len(r.ops)-lines))

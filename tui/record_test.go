@@ -121,7 +121,7 @@ func TestWhatLiesThereByNowIsOverwrittenOnlyByTheWord(t *testing.T) {
 	s.keys("u")
 	s.wants("SOMETHING, fingerprint", `{"days":1}`)
 	f := s.m.form.(*undoForm)
-	s.to(f.put)
+	s.to(f.send)
 	s.keys("enter", "enter")
 	if len(shop.restores) != 0 {
 		t.Fatal("what is there was overwritten without the word")
@@ -158,7 +158,7 @@ func TestANeighbourThatWentCanBePutBack(t *testing.T) {
 	s.to(f.what)
 	s.keys("right")
 	s.wants("Put back " + string(lost))
-	s.to(f.put)
+	s.to(f.send)
 	s.keys("enter")
 	if len(shop.restores) != 1 || string(shop.restores[0].Topic) != string(lost) || shop.restores[0].Operation != shop.ops[0].ID {
 		t.Fatalf("restored %+v", shop.restores)

@@ -10,31 +10,13 @@ import (
 // How the record is drawn.
 
 func (m *model) drawRecord() {
-	p := &m.pen
 	m.clampRecord()
 	r := &m.record
-	lines := m.lay.body
-	if m.lay.tall {
-		p.to(1)
-		p.facts(m.recordTitle(), p.left()-1, 3, p.g.dot)
-		p.nl()
-		p.nl()
-		if len(r.ops) > 0 {
-			m.drawRecordHeadings()
-		}
-		p.nl()
-		lines -= 3
+	t := table{title: m.recordTitle(), words: m.recordWords(), top: r.top, n: len(r.ops), row: func(i int) { m.drawRecordRow(&r.ops[i], i == r.cur) }}
+	if len(r.ops) > 0 {
+		t.headings = m.drawRecordHeadings
 	}
-	words := m.recordWords()
-	for y := range lines {
-		switch i := r.top + y; {
-		case words != nil && y < len(words):
-			p.ready(words[y])
-		case words == nil && i < len(r.ops):
-			m.drawRecordRow(&r.ops[i], i == r.cur)
-		}
-		p.nl()
-	}
+	m.drawTable(t)
 }
 
 func (m *model) recordTitle() []fact {

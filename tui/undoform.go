@@ -15,14 +15,14 @@ import (
 // no; what lies there by now is overwritten only when that is typed.
 
 type undoForm struct {
-	places
+	sendForm
 	op     *actions.Operation
 	topics [][]byte // that can be put back: the topic of the clear, and neighbours that went with it
 
-	what, no, word, put *place
-	confirm             actions.Confirmation // where something lies there
-	over                string               // its fingerprint, as shown
-	value               inventory.Detail
+	what    *place
+	confirm actions.Confirmation // where something lies there
+	over    string               // its fingerprint, as shown
+	value   inventory.Detail
 }
 
 // undoable returns the operation that u undoes here, and false where there is none.
@@ -48,7 +48,7 @@ func (m *model) noUndo() string {
 	case m.o.Retiring.Terms().Off != "":
 		return m.o.Retiring.Terms().Off
 	case m.running != nil:
-		return "the " + m.running.verb() + " of " + Printable(m.running.topic) + " is under way; one at a time"
+		return m.underWay()
 	case m.record.loading && !m.record.have:
 		return "the record is being read"
 	}
@@ -69,12 +69,11 @@ func (m *model) askUndo() tea.Cmd {
 
 // openUndo opens the question for an operation that was read.
 func (m *model) openUndo(op *actions.Operation) tea.Cmd {
-	f := &undoForm{op: op, topics: lostBy(op)}
+	f := &undoForm{sendForm: newSendForm("put it back"), op: op, topics: lostBy(op)}
 	f.what = chosenAt("what", named(quotedNames(f.topics)...)...)
 	f.what.hidden = len(f.topics) < 2
-	f.no, f.put = buttonAt("no: nothing is sent"), buttonAt("put it back")
-	f.word = &place{label: "type it", hint: "here", hidden: true}
-	f.all = []*place{f.no, f.what, f.word, f.put}
+	f.word.hidden = true
+	f.all = []*place{f.no, f.what, f.word, f.send}
 	m.openForm(f)
 	return nil
 }
@@ -119,8 +118,6 @@ func quotedNames(topics [][]byte) []quoted {
 	return names
 }
 
-func (f *undoForm) base() *places { return &f.places }
-
 func (f *undoForm) title() (string, []byte) { return "Put back", f.topic() }
 
 func (f *undoForm) topic() []byte { return f.topics[f.what.chosen] }
@@ -137,20 +134,20 @@ func (f *undoForm) refresh(m *model) {
 		f.word.fill("") // what was typed was about another value
 		f.confirm, _ = actions.ConfirmationFor(actions.Entry{Topic: f.topic(), Fingerprint: f.over})
 	}
-	f.put.label = "put it back"
+	f.send.label = "put it back"
 	if f.over != "" {
-		f.put.label = "overwrite what is there with it"
+		f.send.label = "overwrite what is there with it"
 	}
-	f.put.off = f.cannot(m)
-	if f.put.off == "" && f.over != "" && !f.confirm.Accepts(f.word.String()) {
-		f.put.off = "something is there; type " + toType(f.confirm) + " first, exactly, to overwrite it"
+	f.send.off = f.cannot(m)
+	if f.send.off == "" && f.over != "" && !f.confirm.Accepts(f.word.String()) {
+		f.send.off = "something is there; type " + toType(f.confirm) + " first, exactly, to overwrite it"
 	}
 }
 
 // cannot is why it cannot be put back; "" = it can.
 func (f *undoForm) cannot(m *model) string {
-	if m.running != nil {
-		return "the " + m.running.verb() + " of " + Printable(m.running.topic) + " is under way"
+	if why := m.underWay(); why != "" {
+		return why
 	}
 	if err := f.op.Intent.Broker.Same(m.o.Retiring.Terms().Broker); err != nil {
 		return err.Error()
@@ -176,25 +173,9 @@ func leftOf(c *actions.Copy, now time.Time) (time.Duration, bool) {
 	return c.ReceivedAt.Add(time.Duration(c.Seconds) * time.Second).Sub(now), true
 }
 
-func (f *undoForm) entered(m *model, x *place) tea.Cmd {
-	switch x {
-	case f.no:
-		m.closeForm()
-		m.tell(fine, "Nothing was sent.")
-	case f.word, f.put:
-		if f.put.off != "" {
-			m.tell(notable, "Nothing was sent: "+f.put.off)
-			return nil
-		}
-		return f.restore(m)
-	default:
-		f.step(1)
-	}
-	return nil
-}
+func (f *undoForm) entered(m *model, x *place) tea.Cmd { return f.enter(m, x, f.restore) }
 
 func (f *undoForm) restore(m *model) tea.Cmd {
-	m.closeForm()
 	r, a := m.o.Retiring, &act{topic: f.topic(), restore: true}
 	req := actions.RestoreRequest{Operation: f.op.ID, Topic: f.topic(), Overwrite: f.over}
 	return m.begin(a, func(ctx context.Context, told func(actions.Progress)) actedMsg {
@@ -232,7 +213,7 @@ func (f *undoForm) write(m *model, w *writer) {
 		w.text("", "To overwrite what is there, type "+toType(f.confirm)+" and press enter. Pasted text does not count.")
 	}
 	f.places.write(w, f.word)
-	f.places.write(w, f.put)
+	f.places.write(w, f.send)
 }
 
 // writeCopy says what will be put back.
