@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -300,6 +302,34 @@ func TestAReadingThatWasLeftIsGoneOnWith(t *testing.T) {
 	if err != nil || len(l.Operations) != 33333 || l.Lines != 100_000 || !l.Check.OK() || first < 40_000 {
 		t.Errorf("%d operations, %d lines, first %d: %s, %v", len(l.Operations), l.Lines, first, l.Check.Wrong(), err)
 	}
+}
+
+func TestTheRecordIsReadByManyWhileItIsWritten(t *testing.T) {
+	b := newBench(t)
+	b.clear()
+	const readers, lines = 4, 50
+	var wg sync.WaitGroup
+	for range readers {
+		wg.Go(func() {
+			for seen := int64(0); seen < 4+lines; {
+				l, err := b.desk.List(t.Context())
+				if err != nil || l.Lines < seen || l.Check.Wrong() != "" || len(l.Operations) != 1 {
+					t.Errorf("%d lines after %d, %d operations: %s, %v", l.Lines, seen, len(l.Operations), l.Check.Wrong(), err)
+					return
+				}
+				seen = l.Lines
+				slices.Reverse(l.Operations) // what was returned belongs to whoever asked
+				l.Operations[0].Sentence = ""
+			}
+		})
+	}
+	for range lines {
+		if _, err := b.desk.append(t.Context(), func(int64) Line { return Line{Kind: "note"} }); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	wg.Wait()
 }
 
 // BenchmarkListAfterAnAct100000 is what follows an act: the lines of one clear more.
