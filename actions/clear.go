@@ -180,13 +180,9 @@ func (r *run) send(ctx context.Context, base *Baseline) {
 	sendCtx, cancel := context.WithTimeout(ctx, r.bounds.Send)
 	receipt, err := r.Sender.Send(sendCtx, out, func() error { return r.ready(ctx) }) // a connection takes its time
 	cancel()
-	if receipt.Packet == nil && receipt.Publishes == 0 {
+	if why, nothing := receipt.unsent(err); nothing {
 		if errors.Is(err, errNotReady) {
 			return
-		}
-		why := "the sender gave no reason"
-		if err != nil {
-			why = err.Error()
 		}
 		r.stop(NotConnected, why)
 		if ctx.Err() != nil {
@@ -204,11 +200,7 @@ func (r *run) send(ctx context.Context, base *Baseline) {
 	case receipt.Answered && receipt.AnswerID != packet.ID:
 		s.fault = fmt.Sprintf("the acknowledgement is for the packet %d, not %d", receipt.AnswerID, packet.ID)
 	}
-	text := "sent, no answer"
-	if receipt.Answered {
-		text = explainAnswer(receipt.Code)
-	}
-	r.tell(r.op.ID, StepSent, text)
+	r.tell(r.op.ID, StepSent, receipt.answer())
 	looks := r.readBack(ctx, base, &s)
 	notes := r.out.Notes
 	provisional := r.out.Provisional

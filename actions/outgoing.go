@@ -118,6 +118,25 @@ type Receipt struct {
 	DisconnectCode byte
 }
 
+// unsent reports whether nothing was put on the wire, and why; err is the sender's.
+func (r Receipt) unsent(err error) (why string, nothing bool) {
+	switch {
+	case r.Packet != nil || r.Publishes != 0:
+		return "", false
+	case err != nil:
+		return err.Error(), true
+	}
+	return "the sender gave no reason", true
+}
+
+// answer says what came back.
+func (r Receipt) answer() string {
+	if r.Answered {
+		return explainAnswer(r.Code)
+	}
+	return "sent, no answer"
+}
+
 // Packet says what the bytes of one PUBLISH are.
 type Packet struct {
 	Length        int    `json:"length"` // of the whole packet

@@ -215,13 +215,9 @@ func (r *restore) overrun() {
 }
 
 func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
-	if receipt.Packet == nil && receipt.Publishes == 0 {
+	if why, nothing := receipt.unsent(err); nothing {
 		if errors.Is(err, errNotReady) {
 			return
-		}
-		why := "the sender gave no reason"
-		if err != nil {
-			why = err.Error()
 		}
 		r.stop(NotConnected, why)
 		return
@@ -229,11 +225,7 @@ func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
 	r.out.Receipt = receiptOf(receipt, err)
 	packet, fault := r.letter.Check(receipt.Packet)
 	r.out.Packet = &packet
-	text := "sent, no answer"
-	if receipt.Answered {
-		text = explainAnswer(receipt.Code)
-	}
-	r.tell(r.id, StepSent, text)
+	r.tell(r.id, StepSent, receipt.answer())
 	readBack := r.readBack(ctx)
 	r.overrun()
 	switch {
