@@ -88,6 +88,26 @@ func (a *authority) issue(change func(*x509.Certificate)) issued {
 	return i
 }
 
+// sentAlong returns i as a server presents it that sends its authority along.
+func sentAlong(i issued, a *authority) issued {
+	i.pair.Certificate = append(i.pair.Certificate[:1:1], a.cert.Raw)
+	return i
+}
+
+// byItself issues a certificate that is its own authority.
+func byItself(t testing.TB) issued {
+	a := &authority{t: t, dir: t.TempDir(), key: newKey(t)}
+	a.cert = &x509.Certificate{Subject: pkix.Name{CommonName: "leaf"}}
+	i := a.issue(func(c *x509.Certificate) { a.cert = c })
+	template := a.cert
+	der, err := x509.CreateCertificate(rand.Reader, template, template, i.pair.PrivateKey.(*ecdsa.PrivateKey).Public(), i.pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.pair.Certificate = [][]byte{der}
+	return i
+}
+
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

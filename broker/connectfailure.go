@@ -82,9 +82,14 @@ func refused(cfg Config, a address, code byte, reason, reference string) *Connec
 	e := &ConnectError{Stage: StageRefused, Code: code, Reason: reason}
 	who := "the connection"
 	if code == 0x86 || code == 0x87 || code == 0x8C {
-		who = "an anonymous connection"
-		if cfg.User != "" {
+		switch {
+		case cfg.User != "":
 			who = "the user " + quoted(cfg.User) + " or the password"
+		case cfg.Password != "": // MQTT 5 has such a thing, 3.1.2.9, and few brokers take it
+			who = "a password that was sent without a user name"
+			e.Hint = "mqtt.user is empty: name the user with --user"
+		default:
+			who = "an anonymous connection"
 		}
 	}
 	e.text = fmt.Sprintf("%s refused %s: %s%s", a, who, reasonText(code), said(reason))

@@ -113,8 +113,13 @@ func TestCertificatesThatDoNotFitAreNamed(t *testing.T) {
 			ca.issue(func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = nil, nil }),
 			Config{CAFile: ca.file, ServerName: "leaf"}, []string{`the common name "leaf" alone`},
 		},
-		"an unknown authority":     {ca.issue(nil), Config{CAFile: other.file}, []string{`signed by "house authority"`, "not known here"}},
-		"the system's authorities": {ca.issue(nil), Config{}, []string{"not known here"}},
+		"an unknown authority": {ca.issue(nil), Config{CAFile: other.file}, []string{`signed by "house authority"`, "not in", other.file, "--ca-file"}},
+		"no CA file is named":  {ca.issue(nil), Config{}, []string{`signed by "house authority"`, "not known here", "--ca-file (mqtt.ca_file)"}},
+		// The name of both is the same, and the authority is sent along: neither is a certificate that signed itself.
+		"a name like its authority's": {ca.issue(func(c *x509.Certificate) { c.Subject = ca.cert.Subject }), Config{}, []string{`signed by "house authority"`, "--ca-file"}},
+		"an authority sent along":     {sentAlong(ca.issue(nil), ca), Config{}, []string{`signed by "house authority"`, "--ca-file"}},
+		"signed by itself":            {byItself(t), Config{}, []string{"signed by itself", "--ca-file"}},
+		"the system's authorities":    {ca.issue(nil), Config{}, []string{"not known here"}},
 		"expired": {
 			ca.issue(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }),
 			Config{CAFile: ca.file}, []string{"expired on " + time.Now().Add(-time.Minute).UTC().Format("2006-01-02")},
@@ -244,7 +249,6 @@ func TestARefusalIsSaidWithItsCodeAndReason(t *testing.T) {
 		"a reason string":        {connack(0x8A, propReason("go\x07away")), "bob", 0x8A, []string{"Banned (0x8A)", `"go\aaway"`}},
 		"another server":         {connack(0x9C, propText(0x1C, "other.test")), "bob", 0x9C, []string{"Use another server (0x9C)", `"other.test"`}},
 		"a wrong password":       {connack(0x86), "bob", 0x86, []string{`the user "bob" or the password`, "(0x86)"}},
-		"no user at all":         {connack(0x87), "", 0x87, []string{"an anonymous connection", "Not authorized (0x87)"}},
 		"DISCONNECT for CONNACK": {disconnect(0x97, "too many"), "bob", 0x97, []string{"Quota exceeded (0x97)", `"too many"`}},
 		"a code without a name":  {connack(0xF0), "bob", 0xF0, []string{"unknown reason code (0xF0)"}},
 	} {
@@ -266,6 +270,32 @@ func TestARefusalIsSaidWithItsCodeAndReason(t *testing.T) {
 					t.Errorf("%+v", failure)
 				}
 			})
+		})
+	}
+}
+
+// The fault: a password without --user was refused as "an anonymous connection".
+func TestAPasswordWithoutAUserIsNotCalledAnonymous(t *testing.T) {
+	for _, c := range []struct {
+		password    Secret
+		words, hint string
+	}{{secret, "a password that was sent without a user name", "--user"}, {"", "an anonymous connection", ""}} {
+		synctest.Test(t, func(t *testing.T) {
+			server := newWireServer(t)
+			go func() {
+				w := server.accept()
+				w.expect(typeConnect)
+				w.send(connack(0x87))
+				w.over()
+				_ = w.Close()
+			}()
+			cfg := server.config()
+			cfg.Password = c.password
+			_, err := Dial(t.Context(), cfg, new(sink).deliver, inventory.Replay)
+			failure := failureOf(t, err, StageRefused, c.words, "Not authorized (0x87)")
+			if !strings.Contains(failure.Hint, c.hint) || c.hint == "" && failure.Hint != "" {
+				t.Errorf("hint %q", failure.Hint)
+			}
 		})
 	}
 }

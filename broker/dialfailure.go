@@ -83,7 +83,7 @@ func tlsFailed(ctx context.Context, cfg Config, a address, err error) error {
 	case errors.As(err, &invalid):
 		return failed(StageTLS, err, "the certificate of %s is not valid: %s", a, plain(invalid.Error()))
 	case errors.As(err, &unknown):
-		return failed(StageTLS, err, "the certificate of %s is signed by %s, an authority that is not known here; name its CA file", a, issuer(unknown.Cert))
+		return failed(StageTLS, err, "the certificate of %s is %s", a, untrusted(cfg, err, unknown.Cert))
 	case errors.As(err, &record):
 		if strings.HasPrefix("HTTP/", string(record.RecordHeader[:])) {
 			return failed(StageTLS, err, "%s is an HTTP server without TLS; if it is a WebSocket port use ws://", a)
@@ -155,16 +155,37 @@ func offered(c *x509.Certificate) string {
 	return strings.Join(names, ", ") + more
 }
 
-func issuer(c *x509.Certificate) string {
-	switch {
-	case c == nil:
-		return "nobody we know"
-	case c.Issuer.String() == c.Subject.String():
-		return "itself"
-	case c.Issuer.CommonName != "":
-		return quoted(c.Issuer.CommonName)
+// untrusted says by whom a server's certificate is signed, and what to do. last is where the chain ends: its own
+// certificate, or one of an authority that the server sent along.
+func untrusted(cfg Config, err error, last *x509.Certificate) string {
+	own := last
+	var chain *tls.CertificateVerificationError
+	if errors.As(err, &chain) && len(chain.UnverifiedCertificates) > 0 {
+		own = chain.UnverifiedCertificates[0]
 	}
-	return quoted(c.Issuer.String())
+	where := "not known here; name its CA file with --ca-file (mqtt.ca_file)"
+	if cfg.CAFile != "" {
+		where = "not in " + quoted(cfg.CAFile) + " (mqtt.ca_file, --ca-file)"
+	}
+	switch {
+	case own == nil || last == nil:
+		return "signed by an authority that is " + where
+	case signedByItself(own) && cfg.CAFile != "":
+		return "signed by itself, and " + where
+	case signedByItself(own):
+		return "signed by itself; to trust it, name a copy of it with --ca-file (mqtt.ca_file)"
+	}
+	name := last.Issuer.CommonName
+	if name == "" {
+		name = last.Issuer.String()
+	}
+	return "signed by " + quoted(name) + ", an authority that is " + where
+}
+
+// signedByItself reports whether a certificate is its own authority. The names tell nothing: those of two certificates
+// may be the same.
+func signedByItself(c *x509.Certificate) bool {
+	return c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
 // validity says when a certificate was, or will be, valid.
