@@ -72,6 +72,7 @@ func (r *resolved) listing() string {
 const exampleHead = `# Settings of retainscope. Everything here is the default: keep the lines you change, delete the rest.
 # Flags win over the environment, the environment over this file. Each key has an environment name, section and key
 # joined by two underscores: MQTT__BROKER; the same with RETAINSCOPE_ in front wins, for programs that share the host.
+# A relative path in this file is relative to the folder of this file; in a flag or the environment, to the current one.
 # A wrong or unknown key is an error. "retainscope config" prints every value and where it came from.
 `
 

@@ -205,6 +205,9 @@ func (f *configFile) values(s setting, profile string) []candidate {
 	var out []candidate
 	add := func(l layer, note string, path ...string) {
 		if v, ok := lookup(f.doc, path); ok {
+			if text, is := v.(string); is && s.path() && text != "" && !filepath.IsAbs(text) {
+				v = filepath.Join(filepath.Dir(f.path), text) // wherever the program is started
+			}
 			out = append(out, candidate{v, false, source{l, f.at(path...) + note}})
 		}
 	}

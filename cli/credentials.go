@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -63,6 +65,9 @@ func withoutUserInfo(address string) string {
 func (r *resolved) settle() error {
 	const address, userKey, passKey = "mqtt.broker", "mqtt.user", "mqtt.password"
 	m := &r.MQTT
+	if m.Broker == "" {
+		return fmt.Errorf("mqtt.broker (%s) is empty; write for example mqtt://broker.lan:1883", r.from[address])
+	}
 	if !strings.Contains(m.Broker, "://") {
 		m.Broker = "mqtt://" + m.Broker
 	}
@@ -92,7 +97,21 @@ func (r *resolved) settle() error {
 			return err
 		}
 	}
-	return nil
+	if err := r.checkEncryption(); err != nil {
+		return err
+	}
+	return r.checkUser(m.Password != "")
+}
+
+// checkUser refuses a password of nobody where the protocol has none. MQTT 5 has, and there it is sent.
+//
+// Source: MQTT 3.1.1, 3.1.2.9.
+func (r *resolved) checkUser(password bool) error {
+	if m := &r.MQTT; !password || m.User != "" || m.ProtocolVersion != version311 {
+		return nil
+	}
+	return fmt.Errorf("a password is given (%s), but no user: mqtt.user is empty, and MQTT %s has no password without a user name; name one with --user",
+		r.from["mqtt.password"], version311)
 }
 
 // login is who connects, in one section of the settings.
@@ -153,6 +172,44 @@ func (r *resolved) checkAddress() error {
 	u, err := url.Parse(b)
 	if err != nil || u.Hostname() == "" {
 		return fail("is not an address; write for example mqtt://broker.lan:1883")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return fail("has a port that is none: they go from 1 to 65535")
+		}
+	}
+	ws := scheme == "ws" || scheme == "wss"
+	if rest := strings.Trim(u.EscapedPath(), "/"); !ws && (rest != "" || u.RawQuery != "") || u.Fragment != "" {
+		return fail("has something behind the host that would have no effect; only ws:// and wss:// take a path")
+	}
+	return nil
+}
+
+// encrypts reports whether an address of this beginning is spoken to with TLS.
+func encrypts(scheme string) bool { return slices.Contains([]string{"mqtts", "ssl", "tls", "wss"}, scheme) }
+
+// checkEncryption refuses what only has a meaning with TLS where the address has none: whoever gives a CA file wants
+// nothing sent in the clear, least of all a password.
+func (r *resolved) checkEncryption() error {
+	scheme, _, _ := strings.Cut(r.MQTT.Broker, "://")
+	if encrypts(scheme) {
+		return nil
+	}
+	for _, s := range settings() {
+		v := s.bind(&r.Settings).show()
+		if !s.tls() || v == quote("") || v == "false" {
+			continue
+		}
+		with := map[string]string{"ws": "use wss://", "unix": "a socket of this machine needs none"}[scheme]
+		if with == "" {
+			with = "use mqtts://"
+		}
+		nothing := `""`
+		if v == "true" {
+			nothing = "false"
+		}
+		return fmt.Errorf("%s (%s) is set, but %s:// does not encrypt (mqtt.broker, %s): %s, or set %s to %s",
+			s.id(), r.from[s.id()], scheme, r.from["mqtt.broker"], with, s.id(), nothing)
 	}
 	return nil
 }

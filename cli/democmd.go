@@ -121,6 +121,16 @@ func (p *program) loadInto(ctx context.Context, address string) error {
 	}
 	// As --broker would be: a login written for another broker stays away from this one.
 	p.given["mqtt.broker"] = &flagText{texts: []string{address}}
+	for _, s := range settings() {
+		// What a file says of TLS is for its broker. This one is on this machine and has none.
+		if f := p.given[s.id()]; s.tls() && (f == nil || len(f.texts) == 0) {
+			nothing := ""
+			if _, yes := s.preset.(bool); yes {
+				nothing = "false"
+			}
+			p.given[s.id()] = &flagText{texts: []string{nothing}}
+		}
+	}
 	r, err := p.load(ctx)
 	if err != nil {
 		return err

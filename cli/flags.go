@@ -83,12 +83,20 @@ func (s setting) kind() string {
 	case s.name == "broker":
 		return "URL"
 	case strings.HasSuffix(s.name, "file"), s.name == "manifest":
-		return "FILE"
+		return kindFile
 	case strings.HasSuffix(s.name, "dir"):
-		return "FOLDER"
+		return kindFolder
 	}
 	return "NAME"
 }
+
+const (
+	kindFile   = "FILE"
+	kindFolder = "FOLDER"
+)
+
+// path reports whether the value of s is the path of a file or of a folder.
+func (s setting) path() bool { k := s.kind(); return k == kindFile || k == kindFolder }
 
 // everywhere reports whether every command has the flag of s.
 func (s setting) everywhere() bool {
@@ -141,11 +149,15 @@ func (p *program) load(ctx context.Context) (*resolved, error) {
 		fmt.Fprintf(p.stderr, "retainscope: warning: %s\n", w)
 	}
 	if p.askPassword {
+		r.from["mqtt.password"] = source{layer: fromPrompt}
+		if err := r.checkUser(true); err != nil {
+			return nil, usage(err)
+		}
 		pass, err := askPassword(ctx, p.stdin, p.stderr, r.MQTT.User, r.MQTT.Broker)
 		if err != nil {
 			return nil, failed(ctx, err)
 		}
-		r.MQTT.Password, r.from["mqtt.password"] = pass, source{layer: fromPrompt}
+		r.MQTT.Password = pass
 	}
 	return r, nil
 }

@@ -101,17 +101,15 @@ func (p *program) person() actions.Person {
 // manifestPrefix begins the name of every manifest that the settings do not name.
 const manifestPrefix = "manifest-"
 
-// manifestPath returns where the manifest is: where the settings say, in a file relative to that file; or beside the
+// manifestPath returns where the manifest is: where the settings say, or beside the
 // configuration, one for each broker and login, since a manifest is of one broker and one login.
 func (r *resolved) manifestPath() (string, error) {
 	path := r.Clear.Manifest
-	switch at := r.from["clear.manifest"].layer; {
+	switch {
 	case path == "" && r.looked == "":
 		return "", errors.New("there is no folder for a manifest (no HOME); name one with --manifest FILE")
 	case path == "":
 		path = filepath.Join(filepath.Dir(r.looked), manifestPrefix+brokerFile(r.MQTT.Broker, r.MQTT.User)+".toml")
-	case !filepath.IsAbs(path) && (at == fromFile || at == fromProfile):
-		path = filepath.Join(filepath.Dir(r.file), path)
 	}
 	return filepath.Abs(path)
 }

@@ -92,7 +92,7 @@ password_file = "`+pass+`"
 	if c.reads.User != "me" || string(c.reads.Password) != "p" {
 		t.Errorf("without a login of its own it reads as %q", c.reads.User)
 	}
-	if _, c = composed(t, append(env, "OBSERVER__CERT_FILE=c", "OBSERVER__KEY_FILE=k")); c.reads.CertFile != "c" || c.sends.CertFile != "" {
+	if _, c = composed(t, append(env, "OBSERVER__CERT_FILE=c", "OBSERVER__KEY_FILE=k", "MQTT__BROKER=mqtts://home")); c.reads.CertFile != "c" || c.sends.CertFile != "" {
 		t.Errorf("certificates %q and %q", c.reads.CertFile, c.sends.CertFile)
 	}
 }

@@ -86,6 +86,15 @@ func (s setting) env() string {
 	return strings.ToUpper(s.section + "__" + s.name)
 }
 
+// tls reports whether s only has a meaning on an encrypted connection.
+func (s setting) tls() bool {
+	switch s.name {
+	case "ca_file", "cert_file", "key_file", "server_name", "insecure":
+		return true
+	}
+	return false
+}
+
 const envPrefix = "RETAINSCOPE_"
 
 func text(p func(*Settings) *string, check func(string) error) func(*Settings) value {

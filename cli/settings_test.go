@@ -130,6 +130,12 @@ func TestAWrongValueIsNamedWithKeyValueAndSource(t *testing.T) {
 		{"a number for a name", "[mqtt]\nuser = 7\n", nil, []string{"mqtt.user = 7", "quotes"}},
 		{"a client id with a space", "", []string{"--client-id", "a b"}, []string{"mqtt.client_id", "visible ASCII"}},
 		{"an unknown scheme", "", []string{"--broker", "http://h"}, []string{"mqtt.broker", "mqtt:// mqtts://"}},
+		{"no address at all", "", []string{"--broker", ""}, []string{"mqtt.broker (flag --broker) is empty"}},
+		{"a port that is none", "", []string{"--broker", "mqtt://127.0.0.1:99999"}, []string{"mqtt.broker", "1 to 65535", "flag --broker"}},
+		{"port nought", "[mqtt]\nbroker = \"wss://h:0/mqtt\"\n", nil, []string{"mqtt.broker", "1 to 65535", "line 2"}},
+		{"a path that would be ignored", "", []string{"--broker", "mqtt://h:1883/home"}, []string{"mqtt.broker", "only ws:// and wss:// take a path"}},
+		{"a query that would be ignored", "", []string{"--broker", "mqtts://h?x=1"}, []string{"mqtt.broker", "only ws:// and wss:// take a path"}},
+		{"a password of nobody for 3.1.1", "[mqtt]\npassword = \"x\"\nprotocol_version = \"3.1.1\"\n", nil, []string{"mqtt.user is empty", "line 2", "--user"}},
 		{"an address without a host", "", []string{"--broker", "mqtt://"}, []string{"mqtt.broker", "not an address"}},
 		{"a socket without a path", "", []string{"--broker", "unix://"}, []string{"mqtt.broker", "socket"}},
 		{"a certificate without its key", "[mqtt]\ncert_file = \"x\"\n", nil, []string{"cert_file", "key_file", "belong together"}},
@@ -432,6 +438,9 @@ func TestEverySettingCanBeGivenByEverySource(t *testing.T) {
 		shown := want[s.id()]
 		if shown == "" {
 			shown = quote(text)
+		}
+		if s.tls() {
+			along = append(along, "MQTT__BROKER=mqtts://h")
 		}
 		for _, name := range []string{s.env(), envPrefix + s.env()} {
 			if got := configured(t, run(t, append(along, name+"="+text), "config"), s.id()); got != shown+" from environment "+name {
