@@ -186,7 +186,9 @@ func (r *resolved) checkAddress() error {
 }
 
 // encrypts reports whether an address of this beginning is spoken to with TLS.
-func encrypts(scheme string) bool { return slices.Contains([]string{"mqtts", "ssl", "tls", "wss"}, scheme) }
+func encrypts(scheme string) bool {
+	return slices.Contains([]string{"mqtts", "ssl", "tls", "wss"}, scheme)
+}
 
 // checkEncryption refuses what only has a meaning with TLS where the address has none: whoever gives a CA file wants
 // nothing sent in the clear, least of all a password.
