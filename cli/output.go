@@ -17,10 +17,10 @@ import (
 const ExitPipe = 128 + 13
 
 // output is stdout. It remembers the first write that failed, so that no command has to look at each of them: Run tells
-// of it. One goroutine writes to it.
+// of it. One goroutine writes to it. A stdout that was closed before the start (>&-) is not told from one that a program
+// sent to the null device: the Go runtime opens that in its place.
 type output struct {
 	w    io.Writer
-	used bool        // something was written, or was to be
 	lost *lostOutput // nil as long as everything was written
 }
 
@@ -41,18 +41,11 @@ func (e *lostOutput) Unwrap() error { return e.cause }
 // readerLeft reports whether somebody read it and had enough: nobody needs to be told.
 func (e *lostOutput) readerLeft() bool { return errors.Is(e.cause, syscall.EPIPE) }
 
-var errClosed = errors.New("stdout is closed (or the null device opened for reading and writing, which looks the same; > /dev/null is taken)")
-
 // Write satisfies io.Writer. After an error it writes nothing any more.
 func (o *output) Write(b []byte) (int, error) {
 	if o.lost != nil {
 		return 0, o.lost
 	}
-	if f, ok := o.file(); ok && !o.used && standIn(f) {
-		o.lost = &lostOutput{errClosed}
-		return 0, o.lost
-	}
-	o.used = true
 	n, err := o.w.Write(b)
 	if err != nil {
 		o.lost = &lostOutput{err}
