@@ -31,7 +31,7 @@ func quickest(f func()) time.Duration {
 func growsInProportion(t *testing.T, n int, prepare func(n int) func()) {
 	t.Helper()
 	var small, large time.Duration
-	for range 6 {
+	for range 12 {
 		small, large = quickest(prepare(n)), quickest(prepare(4*n))
 		if large <= 10*small+20*time.Millisecond {
 			t.Logf("%d: %v, %d: %v", n, small, 4*n, large)
