@@ -25,11 +25,14 @@ const (
 	// WasCleared means that the record tells of a clear for which exactly this approval was used, and that the topic was
 	// not seen since: it is done.
 	WasCleared
+	// IsUsedUp means that a message was sent for the approval, or may have been, and that the topic is there again, or
+	// that it is not known to be cleared: nothing would be sent before it is approved anew.
+	IsUsedUp
 )
 
-var decisionNames = []string{"hold", "clear", "preserve", "refuse", "changed", "absent", "cleared"}
+var decisionNames = []string{"hold", "clear", "preserve", "refuse", "changed", "absent", "cleared", "used up"}
 
-// String returns one word.
+// String returns one word, or two.
 func (d Decision) String() string { return nameOf(decisionNames, uint8(d)) }
 
 // Checked is one entry with what would become of it.
@@ -89,7 +92,7 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, past Past, 
 				c.Held = &h
 			}
 		}
-		c.decide(guard, elsewhere, near, past, now)
+		c.decide(Grounds{guard, elsewhere, past}, near, now)
 		d.Entries = append(d.Entries, c)
 	}
 	if store != nil {
@@ -100,58 +103,61 @@ func Check(m *Manifest, store *Model, p Protection, broker BrokerID, past Past, 
 }
 
 // decide is given the topics of the store, nil when none was looked at.
-func (c *Checked) decide(guard Protection, elsewhere error, near []Candidate, past Past, now int64) {
+func (c *Checked) decide(g Grounds, near []Candidate, now int64) {
 	e := c.Entry
-	if _, err := tombstone(e.Topic, guard); err != nil {
+	if _, err := tombstone(e.Topic, g.Guard); err != nil { // whatever shall become of it
 		c.Decision, c.Why = WouldRefuse, err.Error()
 		return
 	}
-	switch e.Disposition {
-	case Preserve:
-		c.Decision, c.Why = WouldPreserve, cmp.Or(e.Reason, "the manifest says so")
-		c.Why = Quote([]byte(c.Why))
-		return
-	case Hold:
+	st, by, err := g.Stand(e, func() Sight { return c.sight(near != nil) })
+	switch st {
+	case OnHold:
 		c.Why = "nothing is decided"
-		return
-	}
-	if err := e.CheckApproval(); err != nil {
+	case ToPreserve:
+		c.Decision, c.Why = WouldPreserve, Quote([]byte(cmp.Or(e.Reason, "the manifest says so")))
+	case Lacking:
 		c.Why = err.Error()
-		return
-	}
-	if elsewhere != nil {
-		c.Decision, c.Why = WouldRefuse, elsewhere.Error()
-		return
-	}
-	if s, spent := past.Spent(e); spent {
-		c.spent(s, near != nil)
-		return
-	}
-	switch {
-	case near == nil:
-		c.Why = "approved; what the topic holds was not looked at"
-	case c.Held == nil:
+	case Barred, Elsewhere:
+		c.Decision, c.Why = WouldRefuse, err.Error()
+	case UsedUp, ThereAgain, Done:
+		c.spent(st, by, near != nil)
+	case NotThere:
 		c.Decision, c.Why = IsAbsent, "the topic is not among those seen; nothing would be sent"
-		return
-	case c.Held.Fingerprint != e.Fingerprint:
+	case ChangedSince:
 		c.Decision = HasChanged
 		c.Why = fmt.Sprintf("approved was the fingerprint %.12s, seen is %.12s; nothing would be sent", e.Fingerprint, c.Held.Fingerprint)
-		return
-	default:
-		c.Why = "approved, and the value is the one approved"
-		c.Controls = SelectControls(e.Topic, near, now, 0)
+	case Holds:
+		c.Decision, c.Provisional = WouldClear, e.Provisional()
+		c.Why = "approved; what the topic holds was not looked at"
+		if near != nil {
+			c.Why = "approved, and the value is the one approved"
+			c.Controls = SelectControls(e.Topic, near, now, 0)
+		}
 	}
-	c.Decision, c.Provisional = WouldClear, e.Provisional()
+}
+
+// sight is what the store that was looked at has of the topic.
+func (c *Checked) sight(looked bool) Sight {
+	switch {
+	case !looked:
+		return NotLookedAt
+	case c.Held == nil:
+		return NothingSeen
+	case c.Held.fits(c.Entry.Fingerprint):
+		return ApprovedSeen
+	}
+	return OtherSeen
 }
 
 // spent says how an entry stands whose approval was used by s.
-func (c *Checked) spent(s Summary, looked bool) {
-	switch {
-	case c.Held != nil:
+func (c *Checked) spent(st Standing, s Summary, looked bool) {
+	c.Decision = IsUsedUp
+	switch st {
+	case ThereAgain:
 		c.Why = fmt.Sprintf("the approval was used by operation %s (%s, begun %s), and the topic is there again: approve it anew, or set it to hold", s.ID, s.standing(), at(s.Begun))
-	case !s.Cleared():
+	case UsedUp:
 		c.Why = fmt.Sprintf("the approval was used by operation %s (%s, begun %s): approve it anew, or set it to hold", s.ID, s.standing(), at(s.Begun))
-	default:
+	case Done:
 		c.Decision = WasCleared
 		c.Why = fmt.Sprintf("cleared %s by operation %s", at(s.Begun), s.ID)
 		if s.Verdict != ClearedVerified {

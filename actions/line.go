@@ -3,6 +3,7 @@ package actions
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -135,19 +136,20 @@ func fingerprintOf(p inventory.Publication, stamps bool) string {
 // Where the broker stamps intervals, of which one beyond what a publisher sets is a sign, nobody can tell whether there
 // was one: then only the rest of it counts.
 func SameValue(fingerprint string, p inventory.Publication, stamps bool) bool {
+	return fingerprint == fingerprintOf(p, stamps) || slices.Contains(sameValues(p, stamps), fingerprint)
+}
+
+// sameValues returns the fingerprints that p may have had beside its own, nil where there is no doubt.
+func sameValues(p inventory.Publication, stamps bool) []string {
 	const decades = 1 << 30 // seconds
-	if fingerprint == fingerprintOf(p, stamps) {
-		return true
-	}
 	if s, finite := p.Interval.Seconds(); !stamps && !(finite && s >= decades) {
-		return false
+		return nil
 	}
+	var all []string
 	for _, i := range []expiry.Interval{expiry.None(), expiry.Seconds(1), expiry.NotKnown()} {
-		if fingerprint == inventory.Fingerprint(p.Payload, p.Properties, i) {
-			return true
-		}
+		all = append(all, inventory.Fingerprint(p.Payload, p.Properties, i))
 	}
-	return false
+	return all
 }
 
 // encode returns the line as it stands in the file, without its end.

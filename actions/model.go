@@ -24,6 +24,13 @@ type Held struct {
 	Interval    expiry.Interval
 	ReceivedAt  int64 // Unix ms
 	LastLive    int64 // Unix ms; 0 = not seen live or not known
+
+	also []string // what else the same value may have been approved as, where the broker stamps intervals
+}
+
+// fits reports whether it is the value of that fingerprint.
+func (h *Held) fits(fingerprint string) bool {
+	return h.Fingerprint == fingerprint || slices.Contains(h.also, fingerprint)
 }
 
 // Model is a retained store in memory, without a broker: for a dry run over a saved list or an inventory, and to try
@@ -77,8 +84,13 @@ func (m *Model) candidates() []Candidate {
 // ModelOf copies an inventory into a model. It may take long; the error is that of ctx.
 func ModelOf(ctx context.Context, inv *inventory.Inventory) (*Model, error) {
 	m := NewModel()
+	_, sure := inv.Habits().Stamps()
 	err := inv.Walk(ctx, inventory.Spec{}, func(d inventory.Detail) error {
-		m.put(Held{Topic: d.Topic, Fingerprint: d.Fingerprint, Size: d.Size, Interval: d.Interval, ReceivedAt: d.ReceivedAt, LastLive: d.LastLive})
+		h := Held{Topic: d.Topic, Fingerprint: d.Fingerprint, Size: d.Size, Interval: d.Interval, ReceivedAt: d.ReceivedAt, LastLive: d.LastLive}
+		if !d.Flags.Has(inventory.FlagCut) {
+			h.also = sameValues(inventory.Publication{Payload: d.Payload, Properties: d.Properties, Interval: d.Interval}, sure == expiry.Certain)
+		}
+		m.put(h)
 		return nil
 	})
 	return m, err

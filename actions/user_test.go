@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"retainscope/expiry"
+	"retainscope/inventory"
 )
 
 // clearsBoth clears the topic of the bench and then its neighbour, both approved, and returns the two operations.
@@ -177,9 +180,50 @@ func TestCheckSaysWhatWasClearedAndWhatIsThereAgain(t *testing.T) {
 		t.Errorf("%s: %s", c.Decision, c.Why)
 	}
 	store.Publish([]byte(own), []byte(ownPayload), true)
-	if c := check(); c.Decision != WouldHold || !strings.Contains(c.Why, "there again") || !strings.Contains(c.Why, op.ID) {
+	if c := check(); c.Decision != IsUsedUp || !strings.Contains(c.Why, "there again") || !strings.Contains(c.Why, op.ID) {
 		t.Errorf("%s: %s", c.Decision, c.Why)
 	}
+}
+
+func TestAnApprovalThatIsUsedUpOrVoidDoesNotHold(t *testing.T) {
+	b := newBench(t)
+	m, err := b.desk.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := m.Entries()
+	inv := inventory.New(inventory.Options{})
+	put := func(payload string) {
+		inv.Apply([]inventory.Publication{{Topic: []byte(own), Payload: []byte(payload), Retain: true, Origin: inventory.Live, ReceivedAt: noon.UnixMilli(), Interval: expiry.None()}})
+	}
+	stands := func(g Grounds, want Standing, holding int) {
+		t.Helper()
+		st, _, _ := g.Stand(all[0], func() Sight { return SeeIn(inv, all[0]) })
+		if n := len(g.Holding(all, inv)); st != want || n != holding {
+			t.Errorf("stands %d, %d hold, want %d and %d", st, n, want, holding)
+		}
+	}
+	stands(Grounds{}, NotThere, 0)
+	put(ownPayload)
+	stands(Grounds{}, Holds, 1)
+	put("another")
+	stands(Grounds{}, ChangedSince, 0)
+	put(ownPayload)
+	guard, err := Protect([]string{own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands(Grounds{Guard: guard}, Barred, 0)
+	stands(Grounds{Elsewhere: errors.New("another broker")}, Elsewhere, 0)
+	b.clear()
+	l, err := b.desk.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := Grounds{Past: PastOf(l)}
+	stands(g, ThereAgain, 0)
+	put("")
+	stands(g, Done, 0)
 }
 
 func TestARefusedClearOffersNoUndo(t *testing.T) {

@@ -1,20 +1,26 @@
 package cli
 
-// What is approved, for a list: the manifest is read, and nothing else of it is used.
+// Whose approval holds, for a list: the manifest and its record are read, and nothing else is done with them.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 
+	"retainscope/actions"
 	"retainscope/inventory"
 )
 
-// markApproved marks in inv what the manifest of this broker and login approves to be cleared. Where the filter asks for
-// it the error says why the manifest cannot tell; otherwise a manifest that cannot be used marks nothing.
-func (p *program) markApproved(r *resolved, log *slog.Logger, inv *inventory.Inventory, filter *inventory.Filter) error {
-	topics, err := p.approved(r, log)
+// markApproved marks in inv, which is scanned, the topics whose approval by the manifest of this broker and login holds.
+// Where the filter asks for it the error says why that cannot be told; otherwise a manifest or a record that cannot be
+// used marks nothing.
+func (p *program) markApproved(ctx context.Context, r *resolved, log *slog.Logger, inv *inventory.Inventory, filter *inventory.Filter) error {
+	topics, err := p.approved(ctx, r, log, inv)
+	if err != nil && ctx.Err() != nil {
+		return failed(ctx, err)
+	}
 	if err != nil && filter.Flagged(inventory.FlagApproved) {
 		return &exit{ExitFailed, fmt.Errorf("is:approved: %w", err)}
 	}
@@ -22,8 +28,8 @@ func (p *program) markApproved(r *resolved, log *slog.Logger, inv *inventory.Inv
 	return nil
 }
 
-// approved returns the topics that are approved to be cleared; none where there is no manifest.
-func (p *program) approved(r *resolved, log *slog.Logger) ([][]byte, error) {
+// approved returns the topics whose approval holds; none where there is no manifest.
+func (p *program) approved(ctx context.Context, r *resolved, log *slog.Logger, inv *inventory.Inventory) ([][]byte, error) {
 	t, err := p.retiring(r, log)
 	if err != nil {
 		return nil, err
@@ -38,11 +44,18 @@ func (p *program) approved(r *resolved, log *slog.Logger) ([][]byte, error) {
 	if err := m.Broker().Same(t.broker("")); err != nil {
 		return nil, err
 	}
-	var topics [][]byte
-	for _, e := range m.Entries() {
-		if e.CheckApproval() == nil {
-			topics = append(topics, e.Topic)
-		}
+	guard, err := actions.Protect(t.guard.Filters(), m.Protect())
+	if err != nil {
+		return nil, err
 	}
-	return topics, nil
+	g := actions.Grounds{Guard: guard}
+	if len(g.Holding(m.Entries(), inv)) == 0 {
+		return nil, nil // so that a record, which may be large, is read only where it matters
+	}
+	listed, err := t.list(ctx, newProgress(p.stderr))
+	if err != nil {
+		return nil, err
+	}
+	g.Past = actions.PastOf(listed)
+	return g.Holding(m.Entries(), inv), nil
 }

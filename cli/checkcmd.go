@@ -34,7 +34,7 @@ func (p *program) checkCommand() *cobra.Command {
 		Use:   "check [MANIFEST]",
 		Short: "Tell what a manifest would clear, preserve, hold and refuse; publishes nothing",
 		Long: `Tell for each entry of a manifest what a clear of it would do: clear, preserve, hold, refuse (and why), changed since it
-was approved, absent, or cleared (when, and by which operation of the record); with the value's fingerprint as it is now,
+was approved, used up, absent, or cleared (when, and by which operation of the record); with the value's fingerprint as it is now,
 and the neighbours that would be read as controls. An approval is for one clear: what is there again is approved anew.
 Nothing is published. Without MANIFEST it is the one of the settings.
 
@@ -44,7 +44,7 @@ or from a saved "list --json" with --list FILE (- is stdin), without any broker;
 A faulty manifest is told line by line. A wildcard, an empty name and the like are no fault of the file: such an entry is
 refused.
 
---json prints one object for each entry: topic, topic_hex, line, decision (clear, preserve, hold, refuse, changed, absent, cleared),
+--json prints one object for each entry: topic, topic_hex, line, decision (clear, preserve, hold, refuse, changed, "used up", absent, cleared),
 why, provisional, controls, disposition, owner, approved_by, fingerprint (approved), fingerprint_now and size_now (null
 where nothing was seen), undo (false where the value is larger than clear.undo_payload), expect (where the journal knows how often it is published:
 until when a return must be expected). The last line has "summary": true,
@@ -208,7 +208,7 @@ func beyond(filters []string, m *actions.Manifest) (further, notes []string, err
 	return further, notes, err
 }
 
-var decisions = []actions.Decision{actions.WouldClear, actions.WouldPreserve, actions.WouldHold, actions.WouldRefuse, actions.HasChanged, actions.IsAbsent, actions.WasCleared}
+var decisions = []actions.Decision{actions.WouldClear, actions.WouldPreserve, actions.WouldHold, actions.WouldRefuse, actions.HasChanged, actions.IsUsedUp, actions.IsAbsent, actions.WasCleared}
 
 func writeCheck(ctx context.Context, w io.Writer, t *retiring, m *actions.Manifest, d actions.DryRun) error {
 	line := func(label, text string) { fmt.Fprintf(w, "%-9s %s\n", label, text) }

@@ -43,7 +43,7 @@ these two with the reason on stderr; 1 failed; 2 wrong usage or settings; 130 in
 
 --where takes what / takes in the screen: words, globs with *, MQTT filters, is:never is:expiring is:unknown is:due
 is:live is:changed is:fell is:odd is:cut is:empty is:served is:differs is:notseen is:left
-is:hazard is:approved (by the manifest, to be cleared) is:marked,
+is:hazard is:marked is:approved (to be cleared by the manifest, the approval not used up, the value as approved),
 owner:NAME, finding:NAME, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
 received, with a minus in front for descending.
 
@@ -134,7 +134,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.markApproved(r, log, inv, filter); err != nil {
+	if err := p.markApproved(ctx, r, log, inv, filter); err != nil {
 		return err
 	}
 	memory := r.remember(inv, log).known(ctx)

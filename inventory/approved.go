@@ -2,8 +2,9 @@ package inventory
 
 // What a person approved to clear is marked, also on a topic that comes back later.
 
-// SetApproved says which topics a person approved to clear, byte for byte, and gives exactly those FlagApproved: the
-// slots held now and every slot that comes later. A call takes the place of the one before. The topics are copied.
+// SetApproved says for which topics an approval to clear holds, byte for byte, and gives exactly those FlagApproved: the
+// slots held now and every slot that comes later. Whether one still holds when the value changes is for the caller. A
+// call takes the place of the one before. The topics are copied.
 func (inv *Inventory) SetApproved(topics [][]byte) {
 	next := make(map[string]struct{}, len(topics))
 	for _, t := range topics {

@@ -38,7 +38,7 @@ const (
 	FlagLeft
 	// FlagHazard means that somebody who reads the inventory found that the message does something by itself.
 	FlagHazard
-	// FlagApproved means that a person approved to clear the topic. See Inventory.SetApproved.
+	// FlagApproved means that the approval of a person to clear the topic holds. See Inventory.SetApproved.
 	FlagApproved
 )
 

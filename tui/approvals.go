@@ -57,21 +57,17 @@ func (m *model) rereadManifest() tea.Cmd {
 	return m.readManifest()
 }
 
-// readManifest reads the manifest and marks in the store what is approved.
+// readManifest reads the manifest.
 func (m *model) readManifest() tea.Cmd {
 	if m.o.Retiring == nil {
 		return nil
 	}
 	m.sheet.reading = true
-	r, inv, ctx := m.o.Retiring, m.inv, m.ctx
-	before, read := m.sheet.text, m.sheet.read
+	r, ctx := m.o.Retiring, m.ctx
 	return m.task(func() tea.Msg {
 		msg := readSheet(ctx, r)
 		if ctx.Err() != nil {
 			return nil
-		}
-		if !read || msg.text != before || msg.wrong != "" {
-			inv.SetApproved(msg.cleared())
 		}
 		return msg
 	})
@@ -108,20 +104,9 @@ func readSheet(ctx context.Context, r Retiring) manifestMsg {
 	return msg
 }
 
-// cleared returns the topics that are approved to be cleared.
-func (x *manifestMsg) cleared() [][]byte {
-	var topics [][]byte
-	for i := range x.entries {
-		if x.away == "" && x.wrong == "" && x.entries[i].CheckApproval() == nil {
-			topics = append(topics, x.entries[i].Topic)
-		}
-	}
-	return topics
-}
-
 func (m *model) tookManifest(msg manifestMsg) {
 	s := &m.sheet
-	s.reading, s.at = false, m.o.Now()
+	s.reading, s.at, m.holding.known = false, m.o.Now(), false
 	if !m.paused.IsZero() {
 		m.heldSheet(msg)
 		return
@@ -164,6 +149,7 @@ const (
 	standIncomplete // something an approval needs is missing
 	standAway       // approved on another broker
 	standSpent      // a message was sent for the approval
+	standDone       // and cleared it
 	standUnseen
 	standChanged
 	standApproved
@@ -172,42 +158,34 @@ const (
 
 // stand returns how an entry stands, a phrase, and the sentence behind it.
 func (m *model) stand(e *actions.Entry) (st standing, phrase, why string) {
-	if e.Refusal != nil {
-		return standRefused, "no exact topic", e.Refusal.Error()
-	}
-	if f, yes := m.sheet.guard.Match(e.Topic); yes && e.Disposition == actions.Clear {
-		return standRefused, "protected", "the pattern " + actions.Quote([]byte(f)) + " protects it: nothing would be sent"
-	}
-	switch e.Disposition {
-	case actions.Hold:
+	at, by, err := m.grounds().Stand(*e, func() actions.Sight { return m.sight(e) })
+	used := "operation " + by.ID + " of " + instant(by.Begun, m.now) + " used the approval"
+	switch at {
+	case actions.OnHold:
 		return standHold, "on hold", "nothing is decided"
-	case actions.Preserve:
+	case actions.ToPreserve:
 		return standPreserve, "to be preserved", "nothing would be sent"
-	}
-	if err := e.CheckApproval(); err != nil {
-		return standIncomplete, "not complete", err.Error()
-	}
-	if m.sheet.away != "" {
-		return standAway, "another broker", m.sheet.away
-	}
-	hex, held := m.heldPrint(e.Topic)
-	if s, spent := m.record.past.Spent(*e); spent {
-		used := "operation " + s.ID + " of " + instant(s.Begun, m.now) + " used the approval"
-		switch {
-		case held:
-			return standSpent, "there again", used + ", and the topic is there again: nothing would be sent. a shows it and approves anew"
-		case s.Cleared():
-			return standUnseen, "cleared", used + " and cleared it; no retained message of it is shown to this login now"
-		default:
-			return standSpent, "approval used", used + ": nothing would be sent. a approves anew"
+	case actions.Barred:
+		if f, yes := m.sheet.guard.Match(e.Topic); yes && e.Refusal == nil {
+			return standRefused, "protected", "the pattern " + actions.Quote([]byte(f)) + " protects it: nothing would be sent"
 		}
-	}
-	switch {
-	case !held && m.link.State != inventory.Watching:
-		return standUnseen, "not observed", "there is no connection"
-	case !held:
+		return standRefused, "no exact topic", err.Error()
+	case actions.Lacking:
+		return standIncomplete, "not complete", err.Error()
+	case actions.Elsewhere:
+		return standAway, "another broker", err.Error()
+	case actions.ThereAgain:
+		return standSpent, "used up, there again", used + ", and the topic is there again: nothing would be sent. a shows it and approves anew"
+	case actions.Done:
+		return standDone, "cleared", used + " and cleared it; no retained message of it is shown to this login now"
+	case actions.UsedUp:
+		return standSpent, "approval used up", used + ": nothing would be sent. a approves anew"
+	case actions.NotThere:
+		if m.link.State != inventory.Watching {
+			return standUnseen, "not observed", "there is no connection"
+		}
 		return standUnseen, "not observed", "no retained message of this topic was shown to this login; nothing would be sent"
-	case !m.fits(e, hex):
+	case actions.ChangedSince:
 		return standChanged, "changed since approval", "what is held now is not what was approved: nothing would be sent. a shows it and approves anew"
 	}
 	if why := e.Provisional(); len(why) > 0 {
@@ -220,7 +198,7 @@ func (s standing) tone() tone {
 	switch s {
 	case standApproved:
 		return fine
-	case standProvisional, standUnseen, standIncomplete:
+	case standProvisional, standUnseen, standDone, standIncomplete:
 		return notable
 	case standRefused, standAway, standChanged, standSpent:
 		return alarming
@@ -236,7 +214,7 @@ func (m *model) approvalReading(topic []byte) (string, tone, bool) {
 	}
 	st, phrase, _ := m.stand(e)
 	switch st {
-	case standHold, standUnseen:
+	case standHold, standUnseen, standDone:
 		return "", calm, false
 	case standIncomplete:
 		phrase = "approval not complete"
@@ -247,6 +225,18 @@ func (m *model) approvalReading(topic []byte) (string, tone, bool) {
 	}
 	return phrase, st.tone(), true
 }
+
+// grounds are what the entries are held against.
+func (m *model) grounds() actions.Grounds {
+	g := actions.Grounds{Guard: m.sheet.guard, Past: m.record.past}
+	if m.sheet.away != "" {
+		g.Elsewhere = errors.New(m.sheet.away)
+	}
+	return g
+}
+
+// holds reports whether an approval stands that a clear would act on.
+func (s standing) holds() bool { return s == standApproved || s == standProvisional }
 
 // noRetiring is why nothing can be approved or cleared; "" = it can.
 func (m *model) noRetiring() string {

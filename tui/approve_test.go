@@ -166,6 +166,13 @@ func TestAnApprovalWithAWriterThatIsStoppedIsNotProvisional(t *testing.T) {
 	s.types("is:approved")
 	s.keys("enter")
 	s.wants("1 topic")
+	// An approval whose value changed is none any more.
+	s.inv.Apply([]inventory.Publication{live(birthdayState, `{"days":6}`, expiry.None(), 0)})
+	s.tick(time.Second)
+	s.tick(time.Second) // marked by then, and listed anew
+	s.wants("0 topics")
+	s.keys("3")
+	s.wants("0 approved", "1 changed since approval")
 }
 
 func TestAValueThatChangesWhileItsApprovalIsOpenIsNotApproved(t *testing.T) {

@@ -120,14 +120,28 @@ func (m *model) drawApproved() {
 
 func (m *model) approvedTitle() []fact {
 	p := &m.pen
-	n := 0
+	var holds, spent, changed int64
 	for i := range m.sheet.entries {
-		if m.sheet.entries[i].Disposition == actions.Clear {
-			n++
+		switch st, _, _ := m.standShown(&m.sheet.entries[i]); {
+		case st.holds():
+			holds++
+		case st == standSpent || st == standDone:
+			spent++
+		case st == standChanged:
+			changed++
 		}
 	}
-	all := []fact{{text: counted(int64(len(m.sheet.entries)), "topic") + " listed, " + number(int64(n)) + " approved to be cleared",
-		short: number(int64(n)) + " approved", style: p.pal.strong, rank: 6}}
+	text, short := counted(int64(len(m.sheet.entries)), "topic")+" listed, "+number(holds)+" approved to be cleared", number(holds)+" approved"
+	for _, other := range []struct {
+		n    int64
+		what string
+	}{{spent, " used up"}, {changed, " changed since approval"}} {
+		if other.n > 0 {
+			text += ", " + number(other.n) + other.what
+			short += ", " + number(other.n) + other.what
+		}
+	}
+	all := []fact{{text: text, short: short, style: p.pal.strong, rank: 6}}
 	if m.o.Retiring != nil {
 		all = append(all, fact{text: "in " + m.o.Retiring.Terms().Manifest, style: p.pal.dim, rank: 5, wire: true})
 	}

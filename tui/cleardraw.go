@@ -70,7 +70,7 @@ func (f *clearForm) writeValues(m *model, w *writer) {
 	case !f.held:
 		w.item("now", f.labels, w.p.pal.bad, "no retained message of it is shown to this login")
 		return
-	case m.fits(&f.entry, f.shown):
+	case m.sight(&f.entry) == actions.ApprovedSeen:
 		w.item("now", f.labels, w.p.pal.good, "the same, "+valueWords(m, &f.value))
 	default:
 		w.item("now", f.labels, w.p.pal.bad, "ANOTHER VALUE, fingerprint "+f.shown[:12]+w.p.m.more()+", "+valueWords(m, &f.value))

@@ -49,7 +49,7 @@ func (m *model) noClear() string {
 	if !listed {
 		return "it is not approved; a says whose it is and approves it"
 	}
-	if st, _, why := m.stand(e); st != standApproved && st != standProvisional {
+	if st, _, why := m.stand(e); !st.holds() {
 		return why
 	}
 	return m.noConnection()
@@ -168,7 +168,7 @@ func (f *clearForm) cannot(m *model) string {
 	case !listed || e.Disposition != f.entry.Disposition || e.Fingerprint != f.entry.Fingerprint:
 		return "the approval was changed while this was open"
 	}
-	if st, _, why := m.stand(e); st != standApproved && st != standProvisional {
+	if st, _, why := m.stand(e); !st.holds() {
 		if st == standChanged {
 			return "the value changed: what is there now is not what was approved"
 		}

@@ -19,27 +19,19 @@ type imprint struct {
 	hex      string
 }
 
-// fits reports whether what is held, with this fingerprint, is what was approved. Where the broker stamps intervals two
-// fingerprints of one value can differ.
-func (m *model) fits(e *actions.Entry, hex string) bool {
-	if hex == e.Fingerprint {
-		return true
+// sight is what the store holds of the topic of an entry, beside what was approved.
+func (m *model) sight(e *actions.Entry) actions.Sight {
+	hex, held := m.heldPrint(e.Topic)
+	switch {
+	case !held:
+		return actions.NothingSeen
+	case hex == e.Fingerprint:
+		return actions.ApprovedSeen
 	}
-	ref, ok := m.inv.Find(e.Topic)
-	if !ok {
-		return false
+	if ref, ok := m.inv.Find(e.Topic); ok && actions.FitsStamped(m.inv, ref, e.Fingerprint) {
+		return actions.ApprovedSeen
 	}
-	_, sure := m.inv.Habits().Stamps()
-	s, ok := m.inv.Slot(ref)
-	const beyond = 1 << 30 // seconds; no publisher means that
-	if n, finite := s.Interval.Seconds(); !ok || sure != expiry.Certain && !(finite && n >= beyond) || s.Flags.Has(inventory.FlagCut) {
-		return false
-	}
-	d, ok := m.inv.Detail(ref)
-	if !ok {
-		return false
-	}
-	return actions.SameValue(e.Fingerprint, inventory.Publication{Payload: d.Payload, Properties: d.Properties, Interval: d.Interval}, sure == expiry.Certain)
+	return actions.OtherSeen
 }
 
 // heldPrint returns the fingerprint of what is held of a topic, and false where nothing is.

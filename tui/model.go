@@ -59,6 +59,7 @@ type model struct {
 	form     form   // what is to be decided; it hears keys after the dialog
 	under    []form // the forms under it
 	sheet    sheet  // the manifest
+	holding  holding
 	approved approvedList
 	record   recordList
 	running  *act      // the clear or restore under way; nil = none
@@ -180,6 +181,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case manifestMsg:
 		m.tookManifest(msg)
 		look = false
+	case heldMarkMsg:
+		m.holding.marking = false
+		look = false
 	case nearMsg:
 		m.tookNear(msg)
 	case decidedMsg:
@@ -247,9 +251,10 @@ func (m *model) settle(look bool) tea.Cmd {
 		// Whole seconds: then everything that counts changes in the same frame.
 		m.now, m.sum = now.Truncate(time.Second), sum
 		m.news.hear(m.inv, sum.Topics)
+		cmd = m.markHolding()
 	}
 	if !held || look {
-		cmd = tea.Batch(m.gather(), m.gatherLeft(), m.rereadManifest(), m.rereadRecord())
+		cmd = tea.Batch(cmd, m.gather(), m.gatherLeft(), m.rereadManifest(), m.rereadRecord())
 	}
 	if m.form != nil {
 		m.form.refresh(m)

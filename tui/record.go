@@ -99,7 +99,7 @@ func (m *model) rereadRecord() tea.Cmd {
 
 func (m *model) tookRecord(msg recordMsg) tea.Cmd {
 	r := &m.record
-	r.loading, r.readAt = false, m.o.Now()
+	r.loading, r.readAt, m.holding.known = false, m.o.Now(), false
 	m.changes = m.now // what is drawn is out of date
 	switch {
 	case !m.paused.IsZero():

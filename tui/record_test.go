@@ -257,8 +257,16 @@ func TestATopicThatCameBackBeforeIsNotClearedAgainWithoutAWord(t *testing.T) {
 	s.keys("enter", "x")
 	s.wants("x is off: operation", "used the approval")
 	s.keys("3", "enter")
-	s.wantsProse("There again. Operation")
-	s.keys("esc", "esc")
+	s.wantsProse("Used up, there again. Operation")
+	s.keys("esc")
+	s.wants("0 approved", "1 used up") // and not as approved
+	s.keys("esc", "/")
+	s.types("is:approved")
+	s.keys("enter")
+	s.wants("0 topics")
+	s.keys("/", "ctrl+u")
+	s.types(birthdayState)
+	s.keys("enter")
 	// Approved anew it can be cleared again.
 	shop.ops[0].Intent.Entry.ApprovedAt = at0.Add(-time.Hour)
 	s.keys("4", "1", "x")

@@ -116,7 +116,7 @@ func (s *stage) run(cmd tea.Cmd) {
 	case tea.QuitMsg:
 		s.quit = true
 	case listedMsg, workedMsg, detailMsg, laidMsg, askedMsg, exportedMsg, ghostsMsg, leftMsg, manifestMsg, nearMsg, decidedMsg, withdrawnMsg,
-		actedMsg, watchedMsg, recordMsg, operationMsg, recheckedMsg, verifiedMsg:
+		actedMsg, watchedMsg, recordMsg, operationMsg, recheckedMsg, verifiedMsg, heldMarkMsg:
 		s.send(msg)
 	default:
 		s.said = append(s.said, fmt.Sprintf("%T %v", msg, msg))
