@@ -29,6 +29,8 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		switch {
 		case e.nothingDropped():
 			add(n, "Nothing was dropped; what it counts and did not send is %s.", others)
+		case e.ended != "":
+			add(n, "The broker counts %d more than had come when the scan ended early: %s.", n, e.ended)
 		case claim == inventory.Incomplete:
 			add(n, "The broker counts %d more than came: dropped by its queue for this client, %s. Which of them is unexplained.", n, others)
 		default:

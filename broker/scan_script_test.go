@@ -180,6 +180,30 @@ func TestWhatAStallLostIsAskedForAsAWholeBeforeItIsDivided(t *testing.T) {
 	})
 }
 
+func TestAStoreWithoutFiguresIsNotAskedForInSlicesForMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.version = ""
+		for i := range 60_000 {
+			b.keep(fmt.Sprintf("house/%03d/%03d", i/1000, i%1000), strings.Repeat("x", 100), 0)
+		}
+		cov, inv := once(t, b, nil)
+		if n := inv.Counts().Topics; n != 60_000 || cov.Claim != inventory.Unverified || cov.Slices == 0 {
+			t.Errorf("%d of 60000 topics after %d slices, %s: %s %v", n, cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
+		}
+		if took := cov.EndedAt.Sub(cov.StartedAt); took > 2*sampleTime {
+			t.Errorf("it took %s", took)
+		}
+		said := false
+		for _, g := range cov.Gaps {
+			said = said || strings.Contains(g.Text, "as a sample, and brought nothing new")
+		}
+		if !said {
+			t.Errorf("nothing says that only a part was asked for again: %v", cov.Gaps)
+		}
+	})
+}
+
 func TestAFlatStoreThatWasDroppedIsToldAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

@@ -18,6 +18,7 @@ type sliceResult struct {
 	skipped        int   // names that no topic filter can carry
 	flat           bool  // the names that are left do not repeat, so that they say nothing about the missing ones
 	passes         int   // how often the whole was asked for once more
+	sample         bool  // nothing pointed at a loss, and those that were asked for brought nothing
 	ended          string
 }
 
@@ -59,6 +60,9 @@ func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 	}
 	if r.dear {
 		add("Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")
+	}
+	if r.sample {
+		add("%d of %d parts of the store were asked for once more, as a sample, and brought nothing new; the others were not asked for.", r.asked, r.planned)
 	}
 	if r.ended != "" {
 		add("Asking for parts ended early: %s.", r.ended)

@@ -23,6 +23,9 @@ const (
 	sliceRounds  = 24
 	// sliceSample is how many names of single topics are asked for before they are taken as what they look like.
 	sliceSample = 1000
+	// sampleTime is how long slices are asked for where nothing but the size speaks of a loss and they bring nothing. What
+	// a full queue drops it drops all over the store, so a part of it shows.
+	sampleTime = 20 * time.Second
 )
 
 // slicer is one run of slices.
@@ -43,8 +46,9 @@ type slicer struct {
 	done    map[string]bool // filters that were asked for and came whole
 	queue   []part
 	res     sliceResult
-	start   int64 // topics held before the first slice
-	since   int64 // live values of the broker's count before the first slice
+	start   int64     // topics held before the first slice
+	began   time.Time // when the first slice was asked for as a sample: zero where something points at a loss
+	since   int64     // live values of the broker's count before the first slice
 }
 
 // sliceWhereItHelps asks for the store in slices when something is missing and slices can tell more, until the broker's
@@ -62,6 +66,9 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 	}
 	if k := e.known(); k > e.held && e.held > 0 {
 		s.scale = max(s.scale, float64(k)/float64(e.held))
+	}
+	if !e.suspicious() {
+		s.began = time.Now()
 	}
 	w.setCoverage(func(c *inventory.Coverage) {
 		*c = withClaim(e.coverage(), *c)
@@ -241,6 +248,9 @@ func (s *slicer) ask(parts []part, sample bool) bool {
 		if s.enough() {
 			return true
 		}
+		if s.sampled() {
+			return false
+		}
 		// What a batch costs the broker is left to its other clients before the next one.
 		if !s.w.pause(s.ctx, max(s.w.cfg.Pace, min(time.Since(began)/4, standstill(got.copies)))) {
 			return false
@@ -273,6 +283,15 @@ func (s *slicer) smaller(batch []part, err error) bool {
 	s.res.refused++
 	s.ends++
 	return s.ends <= asideMost
+}
+
+// sampled reports whether slices were a sample that has been large enough, and brought nothing.
+func (s *slicer) sampled() bool {
+	if s.began.IsZero() || s.held() > s.start || time.Since(s.began) < sampleTime {
+		return false
+	}
+	s.res.sample = true
+	return true
 }
 
 // nextBatch takes parts from the queue until a batch is as large as may be asked for at once.

@@ -43,7 +43,9 @@ func (inv *Inventory) apply(q *Publication, hash uint64, d func() digests) {
 			inv.remove(id)
 		}
 	default: // [MQTT-3.3.1-5]
-		inv.tombs.lift(hash)
+		if !held {
+			inv.tombs.lift(hash)
+		}
 		inv.applySet(q, hash, id, held, d)
 	}
 }
@@ -185,10 +187,14 @@ func (inv *Inventory) emptied(q *Publication, hash uint64) bool {
 	if !ok {
 		return false
 	}
-	if q.Origin == Answer {
-		return q.ReceivedAt-at < answerGuard
+	older := q.ReceivedAt-at < answerGuard
+	if q.Origin != Answer {
+		older = inv.tombs.scanning
 	}
-	return inv.epoch != 0
+	if !older {
+		inv.tombs.lift(hash) // it is about to be held
+	}
+	return older
 }
 
 func (inv *Inventory) nearEnd(rec *record, at int64) bool {

@@ -167,23 +167,52 @@ func TestOldEventsAreLostFirst(t *testing.T) {
 }
 
 func TestTombstonesAreBounded(t *testing.T) {
-	var s tombs
-	for i := range uint64(5 * tombsKept) {
-		s.add(i*0x9E3779B97F4A7C15, int64(i))
-		s.add(i*0x9E3779B97F4A7C15, int64(i)) // twice is once
+	name := func(i int) uint64 { return uint64(i+1) * 0x9E3779B97F4A7C15 }
+	places := func(s *tombs) (n int) {
+		for i := range s.sets {
+			n += len(s.sets[i].places)
+		}
+		return n
 	}
-	if n := len(s.cur) + len(s.old); n > 4*tombsKept {
-		t.Fatalf("%d places", n)
-	}
-	last := uint64(5*tombsKept - 1)
-	if at, ok := s.find(last * 0x9E3779B97F4A7C15); !ok || at != int64(last) {
-		t.Fatal("the last one is forgotten")
-	}
-	if _, ok := s.find(0); ok {
-		t.Fatal("the first one is remembered")
-	}
-	s.lift(last * 0x9E3779B97F4A7C15)
-	if _, ok := s.find(last * 0x9E3779B97F4A7C15); ok {
-		t.Fatal("a lifted one is found")
-	}
+	t.Run("those of the last seconds without a scan", func(t *testing.T) {
+		var s tombs
+		for i := range 5 * tombsKept {
+			s.add(name(i), int64(i))
+			s.add(name(i), int64(i)) // twice is once
+		}
+		if n := places(&s); n > 4*tombsKept {
+			t.Fatalf("%d places for tombstones of %d ms", n, answerGuard)
+		}
+		last := 5*tombsKept - 1
+		if at, ok := s.find(name(last)); !ok || at != int64(last) {
+			t.Fatal("the last one is forgotten")
+		}
+		if _, ok := s.find(name(0)); ok {
+			t.Fatal("one of minutes ago is remembered")
+		}
+		s.lift(name(last))
+		if _, ok := s.find(name(last)); ok {
+			t.Fatal("a lifted one is found")
+		}
+	})
+	t.Run("all while a scan runs, up to the budget", func(t *testing.T) {
+		var s tombs
+		s.begin()
+		for i := range (tombSets + 2) * tombsKept {
+			s.add(name(i), int64(i)*60_000)
+		}
+		if n := places(&s); n > tombSets*2*tombsKept {
+			t.Fatalf("%d places", n)
+		}
+		if _, ok := s.find(name(2 * tombsKept)); !ok {
+			t.Fatal("one that fits the budget is forgotten")
+		}
+		if _, ok := s.find(name(0)); ok {
+			t.Fatal("one beyond the budget is remembered")
+		}
+		s.end(int64(tombSets+2) * tombsKept * 60_000)
+		if n := places(&s); n != 0 {
+			t.Fatalf("%d places long after the scan", n)
+		}
+	})
 }

@@ -19,11 +19,11 @@ func (inv *Inventory) beginScan() {
 	if inv.epoch == 0 { // 0 stands for no scan at all
 		inv.epoch = 1
 	}
-	inv.tombs.clear()
+	inv.tombs.begin()
 	inv.version++
 }
 
-func (inv *Inventory) endScan() { inv.tombs.clear() }
+func (inv *Inventory) endScan() { inv.tombs.end(inv.now) }
 
 func (inv *Inventory) notSeen(ctx context.Context, limit int) [][]byte {
 	var all [][]byte
