@@ -24,7 +24,12 @@ const (
 	GainedExpiry
 	// Kept means that the broker was asked for a topic whose interval had run out and still served it.
 	Kept
+
+	eventKinds
 )
+
+// EventCounts says how many events of each kind there were, by kind.
+type EventCounts [eventKinds]int64
 
 var eventNames = [...]string{
 	"none", "appeared", "replaced", "found changed", "cleared by someone", "cleared from here", "expired", "gone", "fell to never",

@@ -263,10 +263,18 @@ func (inv *Inventory) Find(topic []byte) (Ref, bool) {
 func (inv *Inventory) Detail(r Ref) (Detail, bool) { return inv.detail(r) }
 
 // Events returns copies of at most limit events (all when limit is 0 or less) numbered above after, oldest first, and the
-// number of the last one returned, which is after when there is none. Only the last few thousand are kept: older ones
-// are passed over. Pass 0 to begin with the oldest kept.
+// number of the last one looked at, which is after when there is none. Only the last few ten thousand are kept, those of
+// small kinds apart from the others: older ones are passed over, and are in EventCounts. Pass 0 to begin with the oldest
+// kept.
 func (inv *Inventory) Events(after uint64, limit int) ([]Event, uint64) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv.news.list(after, limit)
+}
+
+// EventCounts returns how many events of each kind there were so far, also of those that are not kept any more.
+func (inv *Inventory) EventCounts() EventCounts {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.news.sums
 }

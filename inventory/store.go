@@ -17,7 +17,7 @@ type store struct {
 	tree    tree
 	flat    flatOrder
 	past    changes
-	news    eventRing
+	news    events
 	tombs   tombs
 	// approved are the topics that a person approved to clear, held or not.
 	approved map[string]struct{}

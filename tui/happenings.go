@@ -21,9 +21,11 @@ const (
 
 // happenings is all that the screen remembers of events.
 type happenings struct {
-	heard   uint64            // number of the last event taken
-	count   [256]int64        // by kind
-	weighty []inventory.Event // oldest first
+	heard   uint64                // number of the last event taken
+	at      int64                 // Unix ms of the last event taken
+	count   inventory.EventCounts // of all events
+	noted   inventory.EventCounts // of those that were taken: others came too fast to be kept
+	weighty []inventory.Event     // oldest first
 	churn   map[string]*churn
 	last    inventory.Event // the last one that is more than a new value or a new topic
 	burst   burst           // losses that follow each other closely
@@ -52,26 +54,25 @@ func (b burst) many(topics int64) bool {
 	return b.total() >= min(max(20, (topics+b.total())/50), 500)
 }
 
-// smallNews are kinds of events that a busy broker brings all the time.
-func smallNews(k inventory.EventKind) bool {
-	return k == inventory.Replaced || k == inventory.Appeared || k == inventory.FoundChanged
-}
-
 // hear takes in the events since the last time; topics is how many are held now.
 func (h *happenings) hear(inv *inventory.Inventory, topics int64) {
 	var fresh []inventory.Event
+	h.count = inv.EventCounts() // before the events: what comes in between is taken and counted the next time
 	fresh, h.heard = inv.Events(h.heard, 0)
 	if len(fresh) == 0 {
 		return
+	}
+	since := h.at
+	if since == 0 {
+		since = fresh[0].At
 	}
 	if h.churn == nil {
 		h.churn = make(map[string]*churn)
 	}
 	for _, e := range fresh {
-		if int(e.Kind) < len(h.count) {
-			h.count[e.Kind]++
-		}
-		if !smallNews(e.Kind) {
+		h.noted[e.Kind]++
+		h.at = max(h.at, e.At)
+		if !e.Kind.Small() {
 			h.weighty = append(h.weighty, e)
 			h.last = e
 			h.lose(e, topics)
@@ -85,7 +86,28 @@ func (h *happenings) hear(inv *inventory.Inventory, topics int64) {
 		c.n++
 		c.at, c.kind = e.At, e.Kind
 	}
+	h.loseUnnoted(since, topics)
 	h.trim()
+}
+
+// unnoted returns how many events of a kind came too fast to be kept until they were looked at.
+func (h *happenings) unnoted(k inventory.EventKind) int64 { return max(h.count[k]-h.noted[k], 0) }
+
+// loseUnnoted counts what went at once and is no longer among the events; since is when they were last looked at.
+func (h *happenings) loseUnnoted(since int64, topics int64) {
+	cleared, gone := h.unnoted(inventory.Cleared), h.unnoted(inventory.Gone)
+	if cleared+gone == 0 {
+		return
+	}
+	h.noted[inventory.Cleared] += cleared
+	h.noted[inventory.Gone] += gone
+	b := &h.burst
+	if b.to < since {
+		*b = burst{from: since}
+	}
+	b.from, b.to = min(b.from, since), max(b.to, h.at)
+	b.cleared, b.gone = b.cleared+cleared, b.gone+gone
+	h.judge(topics)
 }
 
 // lose counts what went at once.
@@ -103,6 +125,12 @@ func (h *happenings) lose(e inventory.Event, topics int64) {
 	} else {
 		b.gone++
 	}
+	h.judge(topics)
+}
+
+// judge keeps the burst as it is now where it is a loss that nobody may miss.
+func (h *happenings) judge(topics int64) {
+	b := &h.burst
 	if !b.many(topics) {
 		return
 	}
@@ -242,11 +270,14 @@ func (m *model) writeEvents(w *writer) {
 	if len(all) == 0 {
 		w.text(w.p.pal.dim, "Nothing.")
 	}
+	if n := h.unnoted(inventory.Appeared) + h.unnoted(inventory.Replaced) + h.unnoted(inventory.FoundChanged); n > 0 {
+		w.text(w.p.pal.dim, number(n)+" came too fast to be noted by topic; the counts above are of all.")
+	}
 }
 
 func (h *happenings) weightyCount() (n int64) {
 	for k, c := range h.count {
-		if !smallNews(inventory.EventKind(k)) {
+		if !inventory.EventKind(k).Small() {
 			n += c
 		}
 	}

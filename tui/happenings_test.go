@@ -53,6 +53,35 @@ func TestTheLastOfEveryKindIsKept(t *testing.T) {
 	}
 }
 
+func TestChangesOfValuesPushedOutWhatWent(t *testing.T) {
+	s := small(t)
+	s.inv.Apply([]inventory.Publication{live("b", "", expiry.None(), 0)})
+	for i := range 40_000 { // as on a busy broker while the screen is paused
+		s.inv.Apply([]inventory.Publication{live("a/1", number(int64(i)), expiry.None(), time.Second)})
+	}
+	s.tick(2 * time.Second)
+	s.keys("6")
+	s.wants("1 cleared by someone", "40 000 replaced", "cleared by someone    b")
+	s.wantsProse("came too fast to be noted by topic; the counts above are of all")
+}
+
+func TestWhatWentFasterThanEventsAreKeptIsInTheAlarm(t *testing.T) {
+	s := small(t)
+	const n = 40_000
+	for i := range n {
+		s.inv.Apply([]inventory.Publication{retained("many/"+number(int64(i)), "x", expiry.None())})
+	}
+	s.tick(time.Second)
+	for i := range n {
+		s.inv.Apply([]inventory.Publication{live("many/"+number(int64(i)), "", expiry.None(), 2*time.Second)})
+	}
+	s.tick(2 * time.Second)
+	s.wants("! 40 000 topics went")
+	s.keys("6")
+	s.wants("40 000 cleared by someone")
+	s.wantsProse("40 000 were cleared by someone")
+}
+
 func TestABrokerThatLostEverythingWasReportedCalmly(t *testing.T) {
 	for _, size := range sizes {
 		inv := inventory.New(inventory.Options{})
