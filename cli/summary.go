@@ -194,11 +194,11 @@ func reason(c inventory.Coverage) string {
 	if n := c.Missing(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d were not seen.", n, c.Known))
 	}
+	if c.Rule != "" && (len(parts)+len(c.Gaps) == 1 || c.Claim == inventory.Unverified) {
+		parts = append(parts, sentence(c.Rule)) // what is missing says it for an incomplete list
+	}
 	for _, g := range c.Gaps {
 		parts = append(parts, sentence(g.Text))
-	}
-	if len(parts) == 1 && c.Rule != "" {
-		parts = append(parts, sentence(c.Rule))
 	}
 	for _, r := range c.Remedies {
 		parts = append(parts, sentence(r))

@@ -216,3 +216,27 @@ func TestTombstonesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestAReaderOfEventsTookAllOfAStorm(t *testing.T) {
+	inv := New(Options{})
+	put := func(topic string, payload string) {
+		inv.Apply([]Publication{{Topic: []byte(topic), Payload: []byte(payload), ReceivedAt: at, Retain: true, Origin: Live}})
+	}
+	put("a", "x")
+	put("a", "") // cleared
+	for n := range 50_000 {
+		put(fmt.Sprint("b/", n%100), fmt.Sprint(n))
+	}
+	put("c", "") // cleared
+	events, last, counts := inv.LatestEvents(0, 1000, 1000)
+	if len(events) != 1002 || last != 50_003 || counts[Cleared] != 2 || counts[Appeared] != 101 || counts[Replaced] != 49_900 {
+		t.Fatalf("%d events up to %d, %v", len(events), last, counts)
+	}
+	first, end := events[0], events[len(events)-1]
+	if first.Kind != Cleared || string(first.Topic) != "a" || end.Kind != Cleared || string(end.Topic) != "c" {
+		t.Fatalf("from %s %s to %s %s", first.Kind, first.Topic, end.Kind, end.Topic)
+	}
+	if events, again, _ := inv.LatestEvents(last, 1000, 1000); len(events) != 0 || again != last {
+		t.Fatalf("%d events more, up to %d", len(events), again)
+	}
+}

@@ -72,8 +72,20 @@ func (r *eventRing) after(seq uint64) uint64 {
 
 // list returns at most limit events numbered above after, and the number of the last one looked at.
 func (e *events) list(after uint64, limit int) ([]Event, uint64) {
+	return e.from(e.small.after(after), e.weighty.after(after), after, limit)
+}
+
+// latest returns the events numbered above after, of small kinds at most the latest small, of the others at most the
+// latest weighty, and the number of the last event.
+func (e *events) latest(after uint64, small, weighty int) ([]Event, uint64) {
+	s := max(e.small.after(after), e.small.n-min(e.small.n, uint64(small)))
+	w := max(e.weighty.after(after), e.weighty.n-min(e.weighty.n, uint64(weighty)))
+	return e.from(s, w, after, 0)
+}
+
+// from returns the events of both rings from the places s and w on, in their order.
+func (e *events) from(s, w, after uint64, limit int) ([]Event, uint64) {
 	var all []Event
-	s, w := e.small.after(after), e.weighty.after(after)
 	for limit <= 0 || len(all) < limit {
 		r, at := &e.small, &s
 		switch {

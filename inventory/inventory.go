@@ -264,7 +264,7 @@ func (inv *Inventory) Detail(r Ref) (Detail, bool) { return inv.detail(r) }
 
 // Events returns copies of at most limit events (all when limit is 0 or less) numbered above after, oldest first, and the
 // number of the last one looked at, which is after when there is none. Only the last few ten thousand are kept, those of
-// small kinds apart from the others: older ones are passed over, and are in EventCounts. Pass 0 to begin with the oldest
+// small kinds apart from the others: older ones are passed over. Pass 0 to begin with the oldest
 // kept.
 func (inv *Inventory) Events(after uint64, limit int) ([]Event, uint64) {
 	inv.mu.Lock()
@@ -272,9 +272,11 @@ func (inv *Inventory) Events(after uint64, limit int) ([]Event, uint64) {
 	return inv.news.list(after, limit)
 }
 
-// EventCounts returns how many events of each kind there were so far, also of those that are not kept any more.
-func (inv *Inventory) EventCounts() EventCounts {
+// LatestEvents returns what Events does, and where more came than a reader can use only the latest: at most small of the
+// small kinds, at most weighty of the others. The counts are of all events up to the number returned.
+func (inv *Inventory) LatestEvents(after uint64, small, weighty int) ([]Event, uint64, EventCounts) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.news.sums
+	all, last := inv.news.latest(after, max(small, 0), max(weighty, 0))
+	return all, last, inv.news.sums
 }

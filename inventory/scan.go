@@ -112,6 +112,7 @@ func (inv *Inventory) watching(now int64) bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	inv.now = max(inv.now, now)
+	inv.tombs.forget(inv.now)
 	return inv.awayAt == 0
 }
 

@@ -14,9 +14,13 @@ import (
 const (
 	mostOfAKind = 500 // events of one kind that are kept, of those that say that something went or fell
 	mostChurn   = 300 // topics that are kept of those of which only values changed
-	mostBursts  = 20  // losses of many topics at once that are kept
-	burstGap    = 3 * time.Second
-	notableFor  = 30 * time.Second // how long the last event stands in the footer
+	// smallAtOnce and weightyAtOnce are how many events are taken in one frame, so that it never waits for all of a storm;
+	// the others are counted.
+	smallAtOnce, weightyAtOnce = 2048, 8192
+
+	mostBursts = 20 // losses of many topics at once that are kept
+	burstGap   = 3 * time.Second
+	notableFor = 30 * time.Second // how long the last event stands in the footer
 )
 
 // happenings is all that the screen remembers of events.
@@ -57,8 +61,7 @@ func (b burst) many(topics int64) bool {
 // hear takes in the events since the last time; topics is how many are held now.
 func (h *happenings) hear(inv *inventory.Inventory, topics int64) {
 	var fresh []inventory.Event
-	h.count = inv.EventCounts() // before the events: what comes in between is taken and counted the next time
-	fresh, h.heard = inv.Events(h.heard, 0)
+	fresh, h.heard, h.count = inv.LatestEvents(h.heard, smallAtOnce, weightyAtOnce)
 	if len(fresh) == 0 {
 		return
 	}
