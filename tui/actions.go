@@ -19,7 +19,6 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if code, ok := keypad[msg.Code]; ok {
 		msg.Code = code
 	}
-	m.touched = true
 	switch msg.String() {
 	case "ctrl+c":
 		return m.leave()
@@ -52,6 +51,9 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if why := m.why(c); why != "" {
 		m.tell(notable, c.keys.Help().Key+" is off: "+why)
 		return nil
+	}
+	if c.where&inPage == 0 {
+		m.list.top = false // it is about the row that is seen now
 	}
 	return c.do(m)
 }

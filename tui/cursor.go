@@ -10,24 +10,38 @@ import (
 
 // Where the cursor goes: by keys, and when a filter is typed.
 
+// land puts the cursor on the row at p, and on whatever topic or level that is.
+func (m *model) land(p inventory.Pos) {
+	l := &m.list
+	l.cur, l.at = p, nil
+	if r := l.l.Rows(p, 1, nil); len(r) > 0 {
+		l.cur, l.at = r[0].Pos, r[0].Prefix
+	}
+}
+
 // goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
 func (m *model) goHome(made *inventory.Listing) {
 	l := &m.list
+	if _, acted := m.actOn(l.shown.on); !acted {
+		l.shown.on = nil
+	}
 	if len(l.home) > 0 {
 		if l.spec.Tree {
 			reveal(made, l.home)
 		}
 		p := made.Find(l.home)
 		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) && (rows[0].Held || m.filter.filter == nil) {
-			l.cur = p
+			m.land(p)
 			return
 		}
 	}
-	l.cur, l.line, l.first = made.First(), 0, false
+	l.line, l.first = 0, false
+	m.land(made.First())
 	const near = 16 // levels above a first hit that are passed over
 	for i, r := range made.Rows(l.cur, near, nil) {
 		if !r.Branch {
-			l.cur, l.line = r.Pos, i
+			l.line = i
+			m.land(r.Pos)
 			return
 		}
 	}
@@ -39,6 +53,7 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	l.top = false
 	if !m.paused.IsZero() {
 		m.moveStill(rows)
 		return nil
@@ -47,8 +62,8 @@ func (m *model) moveCursor(rows int) tea.Cmd {
 	if !onList {
 		return nil
 	}
-	var moved int
-	l.cur, moved = l.l.Move(l.cur, rows)
+	to, moved := l.l.Move(l.cur, rows)
+	m.land(to)
 	l.line = min(max(l.line+moved, 0), max(m.lay.lines-1, 0))
 	return nil
 }
@@ -59,20 +74,18 @@ func (m *model) jumpCursor(last bool) tea.Cmd {
 	if l.l == nil {
 		return nil
 	}
+	l.top = !last
 	if !m.paused.IsZero() {
 		m.moveStill(map[bool]int{true: len(m.still.rows), false: -len(m.still.rows)}[last])
 		return nil
 	}
-	m.leaveStaying()
-	defer func() {
-		if r := l.l.Rows(l.cur, 1, nil); len(r) > 0 {
-			l.at = append(l.at[:0], r[0].Prefix...)
-		}
-	}()
+	l.shown.on = nil
 	if last {
-		l.cur, l.line = l.l.Last(), max(m.lay.lines-1, 0)
+		l.line = max(m.lay.lines-1, 0)
+		m.land(l.l.Last())
 	} else {
-		l.cur, l.line = l.l.First(), 0
+		l.line = 0
+		m.land(l.l.First())
 	}
 	return nil
 }

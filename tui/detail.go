@@ -128,7 +128,7 @@ func (d *detail) build(m *model, width int) {
 	case !ok:
 		w.text(w.p.pal.dim, "Nothing is under the cursor.")
 		d.body = payload{}
-	case staying(r):
+	case staying(r) && !r.Held:
 		m.writeStaying(w, r.Prefix)
 		d.body = payload{}
 	case !r.Held:

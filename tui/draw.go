@@ -260,6 +260,15 @@ func (m *model) footer() []fact {
 	return all
 }
 
+// newerAbove is how many rows stand above the window in a list that has the newest first.
+func (m *model) newerAbove() int {
+	l := &m.list
+	if l.spec.Tree || !l.spec.Desc || l.spec.Sort != inventory.ByLive && l.spec.Sort != inventory.ByReceived || len(l.rows) == 0 || !m.paused.IsZero() {
+		return 0
+	}
+	return l.l.Index(l.rows[0].Pos)
+}
+
 // place says where the cursor is in what.
 func (m *model) place() string {
 	l := &m.list
@@ -279,6 +288,11 @@ func (m *model) place() string {
 	text := counted(int64(n), "topic")
 	if i >= 0 && n > 0 {
 		text = "row " + number(int64(i)+1) + " of " + number(int64(n))
+	}
+	if r, ok := m.row(); ok && staying(r) && m.paused.IsZero() {
+		text = "this row is not in the list now"
+	} else if above := m.newerAbove(); above > 0 {
+		text += ", " + number(int64(above)) + " newer above (g)"
 	}
 	// What happened a while ago stands among the events; here it would be taken for news.
 	if e := m.news.last; e.At != 0 && m.now.Sub(time.UnixMilli(e.At)) < notableFor {

@@ -145,8 +145,11 @@ func TestTheCursorStaysOnItsTopicWhileTheStoreMoves(t *testing.T) {
 	s.wants("a0")
 	s.inv.Apply([]inventory.Publication{live("b", "", expiry.None(), 0)})
 	s.tick(time.Second)
+	s.wantCursor("b")
+	s.wants("cleared by someone: b", wordNotHeld)
+	s.keys("down")
 	s.wantCursor("c")
-	s.wants("cleared by someone: b")
+	s.lacks(wordNotHeld)
 }
 
 func TestFilterNarrowsWhileTyped(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -90,9 +91,9 @@ func (m *model) enterLeft() tea.Cmd {
 	switch r, ok := m.left.row(); {
 	case !ok:
 	case r.member != nil:
-		return m.goTo([]byte(r.member.Topic))
+		return m.goTo([]byte(r.member.Topic), false)
 	case r.prefix != nil:
-		return m.goTo([]byte(r.prefix.Name))
+		return m.goTo([]byte(r.prefix.Name), true)
 	case r.cut:
 		if m.left.whole == nil {
 			m.left.whole = map[string]bool{}
@@ -105,10 +106,12 @@ func (m *model) enterLeft() tea.Cmd {
 	return nil
 }
 
-// goTo shows a topic, or a level, in the list of topics. A filter is let go of, since it may hide it.
-func (m *model) goTo(topic []byte) tea.Cmd {
+// goTo shows a topic, or a level, in the list of topics. A filter is let go of, since it may hide it. Where a topic has no
+// row the cursor stands on its topic all the same, and on no other.
+func (m *model) goTo(topic []byte, level bool) tea.Cmd {
 	l := &m.list
 	cmd := m.show(topics)
+	l.settle = level
 	if m.filter.set() || l.l == nil {
 		l.goal = topic
 		m.filter.text, m.filter.at = m.filter.text[:0], 0
@@ -118,7 +121,11 @@ func (m *model) goTo(topic []byte) tea.Cmd {
 	if l.spec.Tree {
 		reveal(l.l, topic)
 	}
-	l.cur, l.line = l.l.Find(topic), max(m.lay.lines/2-1, 0)
+	l.shown.on, l.top, l.settle = nil, false, false
+	l.at, l.line = bytes.Clone(topic), max(m.lay.lines/2-1, 0)
+	if l.cur = l.l.Find(topic); level {
+		m.land(l.cur)
+	}
 	return tea.Batch(cmd, m.work())
 }
 

@@ -6,18 +6,25 @@ import (
 	"retainscope/inventory"
 )
 
-// The row of a topic that was just cleared does not vanish: it stays where it was and says how the clear goes. Such a
-// row is no row of the listing; it is put between those when the window is read.
+// The row of a topic that was just cleared does not vanish: it stays where it was and says how the clear goes. So does
+// the row under the cursor, whatever takes it out of the list: the next key is meant for it, and for no other topic. Such
+// a row is no row of the listing; it is put between those when the window is read.
 
 // shown are the rows of the window with those that stay.
 type shown struct {
-	rows []inventory.Row
-	line int    // of the cursor in rows
-	on   []byte // the topic of the staying row that the cursor is on; nil = it is on a row of the listing
+	rows   []inventory.Row
+	line   int    // of the cursor in rows
+	on     []byte // the topic or level of the staying row that the cursor is on; nil = it is on a row of the listing
+	beside []byte // in a list that is not ordered by topic: the row that took its place
 }
 
-// staying reports whether a row is of a topic that is not held and stays for a while.
-func staying(r *inventory.Row) bool { return !r.Held && !r.Branch && r.Pos.IsZero() }
+// wordNotHeld is what a row that stays says of a topic, or of all below a level.
+const wordNotHeld = "no longer held"
+
+// staying reports whether a row is not in the listing and stays for a while.
+func staying(r *inventory.Row) bool { return r.Pos.IsZero() }
+
+func listedRow(r inventory.Row) bool { return !staying(&r) }
 
 // linger makes shown out of the rows of the window, at most n.
 func (m *model) linger(was []byte, n int) {
@@ -25,27 +32,23 @@ func (m *model) linger(was []byte, n int) {
 	s := &l.shown
 	s.rows = append(s.rows[:0], l.rows...)
 	s.line = l.line
-	if len(m.acts) == 0 || l.l == nil || !m.paused.IsZero() {
-		s.on = nil
+	if len(m.acts) == 0 && s.on == nil || l.l == nil {
+		return
+	}
+	if !m.paused.IsZero() {
+		s.on = nil // it is one of the rows that were kept
 		return
 	}
 	on := -1
-	for i := len(m.acts) - 1; i >= 0; i-- {
-		a := m.acts[i]
-		if last, _ := m.actOn(a.topic); last != a || !a.stays(m.now) || !m.lists(a) {
-			continue
-		}
-		if _, held := m.inv.Find(a.topic); held && (l.spec.Tree || m.hasRow(a.topic)) {
-			continue
-		}
-		here := bytes.Equal(s.on, a.topic) || s.on == nil && bytes.Equal(was, a.topic)
-		at, ok := m.placeOf(a, here, n)
+	put := func(topic []byte, beside *[]byte) {
+		here := bytes.Equal(s.on, topic) || s.on == nil && was != nil && bytes.Equal(was, topic)
+		at, ok := m.placeOf(topic, beside, here, n)
 		if !ok {
-			continue
+			return
 		}
 		s.rows = append(s.rows, inventory.Row{})
 		copy(s.rows[at+1:], s.rows[at:])
-		s.rows[at] = m.stayingRow(a.topic)
+		s.rows[at] = m.stayingRow(topic)
 		if at <= s.line && len(s.rows) > 1 {
 			s.line++
 		}
@@ -53,8 +56,18 @@ func (m *model) linger(was []byte, n int) {
 			on++
 		}
 		if here {
-			on, s.on = at, a.topic
+			on, s.on = at, topic
 		}
+	}
+	for i := len(m.acts) - 1; i >= 0; i-- {
+		a := m.acts[i]
+		if last, _ := m.actOn(a.topic); last != a || !a.stays(m.now) || !m.lists(a) || m.hasRow(a.topic) {
+			continue
+		}
+		put(a.topic, &a.beside)
+	}
+	if on < 0 && s.on != nil && !m.hasRow(s.on) {
+		put(s.on, &s.beside)
 	}
 	if on < 0 {
 		s.on = nil
@@ -75,30 +88,28 @@ func (m *model) lists(a *act) bool {
 	return f == nil || a.before.Topic != nil && f.Match(a.before, a.before.Head, m.now.UnixMilli())
 }
 
-// placeOf returns where in the window the row of an act stays, and false where it is out of sight. here says that the
-// cursor is on it.
-func (m *model) placeOf(a *act, here bool, n int) (int, bool) {
+// placeOf returns where in the window the row of a topic stays, and false where it is out of sight. here says that the
+// cursor is on it; beside is kept from window to window.
+func (m *model) placeOf(topic []byte, beside *[]byte, here bool, n int) (int, bool) {
 	l := &m.list
 	rows := l.shown.rows
 	if !l.spec.Tree && (l.spec.Sort != inventory.ByTopic || l.spec.Desc) {
 		// In another order nothing tells where it would stand: it stays beside the row that took its place.
-		if here && l.line < len(l.rows) && a.beside == nil {
-			a.beside = bytes.Clone(l.rows[l.line].Prefix)
+		if here && l.line < len(l.rows) && *beside == nil {
+			*beside = bytes.Clone(l.rows[l.line].Prefix)
 		}
 		for i := range rows {
-			if a.beside != nil && bytes.Equal(rows[i].Prefix, a.beside) {
+			if *beside != nil && bytes.Equal(rows[i].Prefix, *beside) {
 				return i, true
 			}
 		}
 		return min(l.line, len(rows)), here || len(rows) == 0
 	}
-	if l.spec.Tree {
-		if up := l.l.Rows(l.l.Find(a.topic), 1, nil); len(up) > 0 && up[0].Branch && !up[0].Open && bytes.HasPrefix(a.topic, up[0].Prefix) {
-			return 0, false // its branch is closed
-		}
+	if m.shut(topic) {
+		return 0, false
 	}
 	at := 0
-	for at < len(rows) && levelsBefore(rows[at].Prefix, a.topic) {
+	for at < len(rows) && levelsBefore(rows[at].Prefix, topic) {
 		at++
 	}
 	switch {
@@ -121,15 +132,47 @@ func levelsBefore(a, b []byte) bool {
 	return len(a) < len(b)
 }
 
-// stayingRow returns the row of a topic that is not held.
+// stayingRow returns the row of a topic or level that the listing has no row of.
 func (m *model) stayingRow(topic []byte) inventory.Row {
 	row := inventory.Row{Name: topic, Prefix: topic}
-	if l := &m.list; l.spec.Tree {
-		if up := l.l.Rows(l.l.Find(topic), 1, nil); len(up) > 0 && len(up[0].Prefix) < len(topic) && bytes.HasPrefix(topic, up[0].Prefix) && topic[len(up[0].Prefix)] == '/' {
-			row.Name, row.Depth = topic[len(up[0].Prefix)+1:], up[0].Depth+1
-		}
+	if up, ok := m.levelAbove(topic); ok {
+		row.Name, row.Depth = topic[len(up.Prefix)+1:], up.Depth+1
+	}
+	if ref, ok := m.inv.Find(topic); ok {
+		row.Slot, row.Held = m.inv.Slot(ref)
 	}
 	return row
+}
+
+// levelAbove returns the row of the nearest level above a topic or level that the tree has a row of.
+func (m *model) levelAbove(topic []byte) (inventory.Row, bool) {
+	for end := bytes.LastIndexByte(topic, '/'); m.list.spec.Tree && end >= 0; end = bytes.LastIndexByte(topic[:end], '/') {
+		if up := m.list.l.Rows(m.list.l.Find(topic[:end]), 1, nil); len(up) > 0 && bytes.Equal(up[0].Prefix, topic[:end]) {
+			return up[0], true
+		}
+	}
+	return inventory.Row{}, false
+}
+
+// shut reports whether a branch that is closed hides a topic or level.
+func (m *model) shut(topic []byte) bool {
+	up, ok := m.levelAbove(topic)
+	return ok && up.Branch && !up.Open
+}
+
+// holdOn keeps the cursor on its topic or level where that has no row in the listing any more, or not yet.
+func (m *model) holdOn() {
+	l := &m.list
+	if l.at == nil || l.shown.on != nil {
+		return
+	}
+	switch rows := l.l.Rows(l.cur, 1, nil); {
+	case len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.at):
+	case m.hasRow(l.at):
+		l.cur = l.l.Find(l.at)
+	case !m.shut(l.at):
+		l.shown.on, l.shown.beside = bytes.Clone(l.at), nil
+	}
 }
 
 // stepOff moves the cursor off a staying row, or onto the one beside it, and reports how many rows are left to move and
@@ -157,8 +200,8 @@ func (m *model) stepOff(rows int) (left int, onList bool) {
 			continue
 		}
 		s.on = nil
-		m.list.cur, m.list.line = r.Pos, max(0, i-s.above(i))
-		m.list.at = append(m.list.at[:0], r.Prefix...)
+		m.list.line = max(0, i-s.above(i))
+		m.land(r.Pos)
 		return rows - by, true
 	}
 	m.leaveStaying()
@@ -182,22 +225,17 @@ func (m *model) leaveStaying() {
 	if l.shown.on == nil {
 		return
 	}
-	l.shown.on, l.at = nil, l.at[:0]
-	if r := l.l.Rows(l.cur, 1, nil); len(r) > 0 {
-		l.at = append(l.at, r[0].Prefix...)
-	}
+	l.shown.on = nil
+	m.land(l.cur)
 }
 
-// backAgain puts the cursor on a topic that is held again, where it was on its staying row.
+// backAgain puts the cursor on a topic that has its row again, where it was on its staying row.
 func (m *model) backAgain() {
 	l := &m.list
 	if l.shown.on == nil {
 		return
 	}
-	if _, held := m.inv.Find(l.shown.on); !held {
-		return
-	}
-	if l.spec.Tree {
+	if _, held := m.inv.Find(l.shown.on); held && l.spec.Tree {
 		reveal(l.l, l.shown.on)
 	}
 	if m.hasRow(l.shown.on) {
@@ -215,7 +253,11 @@ func (m *model) hasRow(topic []byte) bool {
 // writeStaying says in the detail pane what became of a topic whose row stays.
 func (m *model) writeStaying(w *writer, topic []byte) {
 	m.writeTopic(w, topic)
-	w.text(w.p.pal.dim, "Not held here any more: an empty retained message was seen on it. Its row stays for a while to say what came of it.")
+	if _, acted := m.actOn(topic); acted {
+		w.text(w.p.pal.dim, "Not held here any more: an empty retained message was seen on it. Its row stays for a while to say what came of it.")
+	} else {
+		w.text(w.p.pal.dim, "Not held here any more; what was seen last of it stands among the events (6). Its row stays while the cursor is on it: keys are meant for it, and for no other topic.")
+	}
 	m.writeAct(w, topic)
 	m.writeDecision(w, topic)
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,10 +38,13 @@ type list struct {
 	line     int                // its line in the window
 	folded   bool               // a branch was closed by hand
 	first    bool               // the next listing begins at its first row
+	top      bool               // the cursor stays on the first row, whichever that is
 	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
 	home     []byte             // the topic or level under the cursor when the filter line was opened
 	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
-	at       []byte             // its topic or level, to find it again in another listing
+	at       []byte             // the topic or level of the cursor: what happens to its row, it stays there
+	settle   bool               // at may have no row in the next listing: then the nearest is taken
+	of       string             // the filter and the shape that l was made for
 }
 
 type listedMsg struct {
@@ -105,8 +109,12 @@ func (m *model) listed(msg listedMsg) tea.Cmd {
 
 func (m *model) use(made *inventory.Listing) tea.Cmd {
 	l := &m.list
+	was := l.of
+	l.of = shape(l.spec.Tree, m.filter.filter)
 	if l.spec.Tree {
-		if m.filter.filter != nil {
+		if m.filter.filter != nil && l.l != nil && was == l.of {
+			made.Carry(l.l) // what was closed by hand stays closed
+		} else if m.filter.filter != nil {
 			made.OpenAll(true)
 		} else {
 			if l.tree != nil {
@@ -118,7 +126,8 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 	l.l = made
 	if l.goal != nil {
 		l.at, l.goal, l.seek = append(l.at[:0], l.goal...), nil, false
-		l.first, l.line = false, max(m.lay.lines/2-1, 0)
+		l.first, l.top, l.line = false, false, max(m.lay.lines/2-1, 0)
+		l.shown.on = nil
 	}
 	if l.seek {
 		l.seek = false
@@ -128,9 +137,14 @@ func (m *model) use(made *inventory.Listing) tea.Cmd {
 			reveal(made, l.at)
 		}
 		l.cur = made.Find(l.at)
+		if l.settle && l.shown.on == nil {
+			m.land(l.cur)
+		}
 	} else {
-		l.cur, l.line, l.first = made.First(), 0, false
+		l.line, l.first = 0, false
+		m.land(made.First())
 	}
+	l.settle = false
 	return m.work()
 }
 
@@ -149,6 +163,14 @@ func reveal(l *inventory.Listing, topic []byte) {
 			l.SetOpen(p, true)
 		}
 	}
+}
+
+// shape names what a listing was made for: its topics, and whether it is a tree.
+func shape(tree bool, f *inventory.Filter) string {
+	if f == nil {
+		return strconv.FormatBool(tree)
+	}
+	return strconv.FormatBool(tree) + " " + f.String()
 }
 
 // work lets the listing do what its rows still need, off the goroutine that hears keys.
@@ -215,11 +237,13 @@ func (m *model) gather() tea.Cmd {
 func (m *model) window() {
 	l := &m.list
 	n := max(m.lay.lines, 1)
-	if !m.touched {
-		// Rows that come in above would push the first row that came out of the window.
-		l.cur, l.line = l.l.First(), 0
+	if l.top {
+		// Rows that come in above would push the first row out of the window.
+		l.shown.on, l.line = nil, 0
+		m.land(l.l.First())
 	}
 	m.backAgain()
+	m.holdOn()
 	was := bytes.Clone(l.at)
 	l.line = min(max(l.line, 0), n-1)
 	top, up := l.l.Move(l.cur, -l.line)
@@ -266,16 +290,23 @@ func (m *model) fold() tea.Cmd {
 // up moves the cursor to the branch above.
 func (m *model) up() tea.Cmd {
 	l := &m.list
-	m.leaveStaying()
 	parent := l.l.Parent(l.cur)
-	for i := l.line; i >= 0; i-- {
-		if i < len(l.rows) && l.rows[i].Pos == parent {
-			l.line = i
-			l.cur = parent
-			return nil
+	if on := l.shown.on; on != nil {
+		// Of a row that stays the one above is that of its own topic, not of the row beside it.
+		if up, ok := m.levelAbove(on); ok {
+			parent = up.Pos
+		}
+		m.leaveStaying()
+	}
+	line := 0
+	for i := min(l.line, len(l.rows)-1); i >= 0; i-- {
+		if l.rows[i].Pos == parent {
+			line = i
+			break
 		}
 	}
-	l.cur, l.line = parent, 0
+	l.line = line
+	m.land(parent)
 	return nil
 }
 
@@ -302,17 +333,18 @@ func (m *model) openAll(open bool) tea.Cmd {
 
 func (m *model) toggleTree() tea.Cmd {
 	m.list.spec.Tree = !m.list.spec.Tree
+	m.list.settle = true // a level has no row in the flat list
 	return m.relist()
 }
 
 func (m *model) cycleSort() tea.Cmd {
 	m.list.spec.Sort = (m.list.spec.Sort + 1) % (inventory.ByReading + 1)
-	m.list.first = true
+	m.list.first, m.list.top = true, true
 	return m.relist()
 }
 
 func (m *model) reverseSort() tea.Cmd {
 	m.list.spec.Desc = !m.list.spec.Desc
-	m.list.first = true
+	m.list.first, m.list.top = true, true
 	return m.relist()
 }

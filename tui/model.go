@@ -50,7 +50,6 @@ type model struct {
 	focus    bool   // the detail pane has the keys
 	noPane   bool   // the detail pane was closed by hand: it stands beside no list
 	list     list
-	touched  bool // a key was pressed: until then the cursor stays on the first row
 	filter   filterLine
 	detail   detail
 	left     leftPage
@@ -114,7 +113,7 @@ func newModel(ctx context.Context, o Options) *model {
 	if m.env.noColour() {
 		m.pen.pal = mono
 	}
-	m.list.spec.Tree = true
+	m.list.spec.Tree, m.list.top = true, true
 	if o.Readings != nil {
 		m.filter.finding = o.Readings.Finding
 	}

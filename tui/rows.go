@@ -96,7 +96,9 @@ func (m *model) drawRow(r *inventory.Row, c columns, selected bool) {
 	case r.Branch:
 		m.drawBranch(r)
 	case staying(r):
-		m.drawAct(r.Prefix, c)
+		if !m.drawAct(r.Prefix, c) {
+			m.drawPhrase(wordNotHeld, notable, c)
+		}
 	}
 	if selected {
 		p.to(p.right)
@@ -194,9 +196,14 @@ func (m *model) drawBranch(r *inventory.Row) {
 // EXPIRY. It reports whether there was one to speak of.
 func (m *model) drawAct(topic []byte, c columns) bool {
 	text, t, ok := m.actReading(topic)
-	if !ok {
-		return false
+	if ok {
+		m.drawPhrase(text, t, c)
 	}
+	return ok
+}
+
+// drawPhrase writes a phrase where READING stands or, where that has no room, in place of EXPIRY.
+func (m *model) drawPhrase(text string, t tone, c columns) {
 	p := &m.pen
 	at, room := c.reading, c.readingW
 	if room == 0 {
@@ -206,7 +213,6 @@ func (m *model) drawAct(topic []byte, c columns) bool {
 	p.in(p.pal.of(t))
 	p.wire([]byte(inCells(text, room)), room, asText)
 	p.in("")
-	return true
 }
 
 func (m *model) drawSlot(s *inventory.Slot, c columns, now int64) {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -71,12 +72,21 @@ func (m *model) togglePause() tea.Cmd {
 // parts, so that nothing waits long for the store.
 func (m *model) keep() stillness {
 	l := &m.list
-	if l.l == nil || len(l.rows) == 0 {
+	if l.l == nil || len(l.shown.rows) == 0 {
 		return stillness{}
 	}
 	const part = 100
 	var above, below []inventory.Row
-	top := l.rows[0].Pos
+	mid := slices.Clone(l.shown.rows) // as they were drawn, with those that stay
+	top, last := l.cur, l.cur
+	if i := slices.IndexFunc(mid, listedRow); i >= 0 {
+		top = mid[i].Pos
+	}
+	for i := range mid {
+		if listedRow(mid[i]) {
+			last = mid[i].Pos
+		}
+	}
 	for len(above) < stillRows {
 		from, moved := l.l.Move(top, -part)
 		if moved == 0 {
@@ -85,7 +95,6 @@ func (m *model) keep() stillness {
 		above = append(l.l.Rows(from, -moved, nil), above...)
 		top = from
 	}
-	last := l.rows[len(l.rows)-1].Pos
 	for len(below) < stillRows {
 		next, moved := l.l.Move(last, 1)
 		if moved == 0 {
@@ -98,8 +107,8 @@ func (m *model) keep() stillness {
 		below = append(below, rows...)
 		last = rows[len(rows)-1].Pos
 	}
-	s := stillness{at: len(above) + l.line, first: -1, total: l.l.Len()}
-	s.rows = append(append(append(s.rows, above...), l.rows...), below...)
+	s := stillness{at: len(above) + l.shown.line, first: -1, total: l.l.Len()}
+	s.rows = append(append(append(s.rows, above...), mid...), below...)
 	if m.o.Readings != nil || m.o.Retiring != nil {
 		said := make(map[string]wording, len(s.rows))
 		for i := range s.rows {
@@ -160,7 +169,9 @@ func (m *model) windowStill() {
 	l.line = max(0, min(s.at-top, len(l.rows)-1))
 	m.linger(nil, n)
 	if r, ok := m.row(); ok {
-		l.cur = r.Pos
+		if !staying(r) {
+			l.cur = r.Pos
+		}
 		l.at = append(l.at[:0], r.Prefix...)
 	}
 }
