@@ -3,6 +3,7 @@ package tui
 import (
 	"math"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -46,6 +47,7 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	c := m.command(msg)
 	if c == nil {
+		m.offHere(msg)
 		return nil
 	}
 	if why := m.why(c); why != "" {
@@ -56,6 +58,34 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.list.top = false // it is about the row that is seen now
 	}
 	return c.do(m)
+}
+
+// offHere says of a letter or sign that does nothing here where it does: what is typed after it is heard as keys too.
+func (m *model) offHere(msg tea.KeyPressMsg) {
+	if len(msg.String()) != 1 {
+		return
+	}
+	for i := range m.commands {
+		c := &m.commands[i]
+		if !key.Matches(msg, c.keys) {
+			continue
+		}
+		of := "the detail of a topic"
+		switch {
+		case c.where&inList != 0 && m.scope() == inDetail:
+			of = "the list; esc goes back"
+		case c.where&inList != 0:
+			of = "the topics (1)"
+		case c.where&inLeft != 0:
+			of = "what looks left behind (2)"
+		case c.where&inApproved != 0:
+			of = "what is approved (3)"
+		case c.where&inRecord != 0:
+			of = "the record (4)"
+		}
+		m.tell(notable, msg.String()+" is off here: it is a key of "+of)
+		return
+	}
 }
 
 // move moves the cursor of the list, or scrolls what is shown.

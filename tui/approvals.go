@@ -212,7 +212,7 @@ func (m *model) approvalReading(topic []byte) (string, tone, bool) {
 	if !ok {
 		return "", calm, false
 	}
-	st, phrase, _ := m.stand(e)
+	st, phrase, _ := m.standShown(e)
 	switch st {
 	case standHold, standUnseen, standDone:
 		return "", calm, false

@@ -128,10 +128,15 @@ func (f *approveForm) learn(m *model) {
 		f.lay()
 		return
 	}
-	f.owner.fill(e.Owner)
-	f.purpose.fill(e.Purpose)
-	f.reason.fill(e.Reason)
 	f.writers, f.taken = append([]actions.Writer(nil), e.Writers...), ""
+	if e.Disposition == actions.Hold {
+		f.fromGuess(m) // a draft may have nothing but the topic
+	}
+	for x, text := range map[*place]string{f.owner: e.Owner, f.purpose: e.Purpose, f.reason: e.Reason} {
+		if text != "" || e.Disposition != actions.Hold {
+			x.fill(text)
+		}
+	}
 	f.disposition.chosen = 0
 	for i, d := range dispositions {
 		// A value that is not the one approved has to be approved anew.
@@ -151,7 +156,7 @@ func (f *approveForm) fromGuess(m *model) {
 	if f.guess.Left || f.guess.Hazard {
 		f.reason.fill(PrintableText([]byte(f.guess.Text)))
 	}
-	if before := m.lastEntry; before != nil && before.Owner == f.owner.String() && before.Owner != "" {
+	if before := m.lastEntry; len(f.writers) == 0 && before != nil && before.Owner == f.owner.String() && before.Owner != "" {
 		f.writers = append([]actions.Writer(nil), before.Writers...)
 		f.taken = "as said of " + Printable(before.Topic)
 	}
@@ -220,10 +225,12 @@ func (f *approveForm) cannot(m *model, d actions.Disposition) string {
 	if now, held := m.heldPrint(f.topic); !held || now != f.value.Fingerprint {
 		return "the value is not the one shown any more; esc, then a shows the new one"
 	}
-	switch {
-	case f.owner.String() == "":
+	switch owner, purpose := f.owner.String() == "", f.purpose.String() == ""; {
+	case owner && purpose:
+		return "whose it is and what the value is for were not said"
+	case owner:
 		return "whose it is was not said"
-	case f.purpose.String() == "":
+	case purpose:
 		return "what the value is for was not said"
 	}
 	return ""

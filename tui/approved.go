@@ -167,6 +167,8 @@ func (m *model) approvedWords() []pageLine {
 		for _, fault := range s.faults {
 			text = append(text, "- "+fault)
 		}
+	case len(s.entries) == 0 && !m.lay.tall:
+		text = []string{"Nothing is approved. a on a topic does that, saved to " + m.o.Retiring.Terms().Manifest}
 	case len(s.entries) == 0:
 		text = []string{"Nothing is approved. What the manifest does not list is on hold.",
 			"a on a topic says whose it is, who could write it, and what shall become of it; that is saved to " + m.o.Retiring.Terms().Manifest + ". x clears one that was approved."}

@@ -45,8 +45,11 @@ func (f *approveForm) write(m *model, w *writer) {
 	f.places.write(w, f.owner)
 	if f.guess.Rule != "" {
 		what := "a guess: "
-		if f.guess.Owner == "" {
+		switch owner := Printable([]byte(f.guess.Owner)); {
+		case owner == "":
 			what = "no guess: "
+		case owner != f.owner.String():
+			what = "a guess is " + owner + ": "
 		}
 		w.item("", f.labels, w.p.pal.dim, what+f.guess.Rule)
 	}
@@ -57,11 +60,26 @@ func (f *approveForm) write(m *model, w *writer) {
 	if f.err != "" {
 		w.text(w.p.pal.bad, f.err)
 	}
+	if by := f.approver(m); by != "" {
+		w.item("approved by", f.labels, "", by)
+	}
 	w.text(w.p.pal.dim, "Saving sends nothing to the broker.")
 	f.places.write(w, f.no)
 	f.places.write(w, f.save)
 	f.places.write(w, f.forget)
 	f.writeNear(w)
+}
+
+// approver says in whose name the manifest will have it; "" = it is no approval, or nobody can approve.
+func (f *approveForm) approver(m *model) string {
+	if m.o.Retiring == nil || dispositions[f.disposition.chosen] != actions.Clear {
+		return ""
+	}
+	by := PrintableText([]byte(m.o.Retiring.Terms().By))
+	if by == "" {
+		return ""
+	}
+	return by + " (the user of this system)"
 }
 
 func (f *approveForm) byWhom(m *model) string {

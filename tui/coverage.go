@@ -14,6 +14,8 @@ func (m *model) emptyWords() []string {
 	switch {
 	case m.list.l == nil, m.list.partial:
 		return []string{"Putting the topics in order."}
+	case m.filter.filter != nil && m.filter.err != "" && m.sum.Topics > 0:
+		return []string{"No topic passes " + PrintableText([]byte(m.filter.good)) + ", the last text that could be read; " + number(m.sum.Topics) + " are held. esc clears the filter."}
 	case m.filter.filter != nil && m.sum.Topics > 0:
 		return []string{"No topic passes the filter; " + number(m.sum.Topics) + " are held. esc clears the filter."}
 	case m.link.State == inventory.Lost:

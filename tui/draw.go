@@ -95,6 +95,10 @@ func (m *model) drawTopics() {
 	if l.wide {
 		m.detail.build(m, l.pane)
 	}
+	m.list.apart = nil
+	if !m.list.spec.Tree {
+		m.list.apart = m.tellApart(m.list.shown.rows, c.topicW)
+	}
 	for y := range l.body {
 		p.right = l.list
 		row := y

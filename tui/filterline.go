@@ -14,6 +14,7 @@ type filterLine struct {
 	typedLine
 	active  bool
 	filter  *inventory.Filter      // of the last text that could be read; nil = everything
+	good    string                 // the text that it was read from
 	err     string                 // why the present text cannot be read
 	finding func(name string) bool // whether there is such a finding; nil = not known here
 	caret   int                    // the column of the caret in the last frame
@@ -32,7 +33,7 @@ func (f *filterLine) parse() bool {
 	text := strings.TrimSpace(string(f.text))
 	if text == "" {
 		changed := f.filter != nil
-		f.filter, f.err = nil, ""
+		f.filter, f.good, f.err = nil, "", ""
 		return changed
 	}
 	made, err := inventory.ParseFilter(text)
@@ -48,8 +49,16 @@ func (f *filterLine) parse() bool {
 		}
 	}
 	changed := f.filter == nil || f.filter.String() != made.String()
-	f.filter = made
+	f.filter, f.good = made, text
 	return changed
+}
+
+// still says what the list shows while the text cannot be read.
+func (f *filterLine) still() string {
+	if f.filter == nil {
+		return "The list still shows everything."
+	}
+	return "The list still shows what passes: " + PrintableText([]byte(f.good))
 }
 
 // cursor returns where the terminal's cursor belongs, and whether anything is typed.
@@ -80,8 +89,14 @@ func (m *model) edit(msg tea.KeyPressMsg) tea.Cmd {
 	f := &m.filter
 	switch k := msg.String(); k {
 	case "enter":
+		cmd := m.typed()
+		if f.err != "" {
+			// What is kept must be what is in force.
+			m.tell(notable, "Not kept: "+asSentence(f.err)+" "+f.still())
+			return cmd
+		}
 		f.active = false
-		return m.typed()
+		return cmd
 	case "esc":
 		f.active = false
 		f.text, f.at = f.text[:0], 0

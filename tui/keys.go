@@ -99,6 +99,7 @@ func commands() []command {
 		{keys: bind("the next topic", "J", "n"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(1) }},
 		{keys: bind("the topic before", "K", "N"), where: inDetail, do: func(m *model) tea.Cmd { return m.moveCursor(-1) }},
 		{keys: bind("filter as you type; enter keeps it, esc clears it", "/"), short: "/ filter", rank: 9, where: inList, do: (*model).openFilter, moves: true},
+		{keys: bind("back to the list, to filter it", "/"), where: inDetail, off: (*model).noStore, do: func(m *model) tea.Cmd { m.focus = false; return m.openFilter() }},
 		{keys: bind("tree or flat list", "t"), short: "t tree/flat", rank: 6, where: inList, do: (*model).toggleTree, moves: true},
 		{keys: bind("order of the flat list: topic, expiry, size, live, received, reading", "s"), short: "s sort", rank: 4, where: inList, off: (*model).noSort, do: (*model).cycleSort, moves: true},
 		{keys: bind("turn the order round", "S"), where: inList, off: (*model).noSort, do: (*model).reverseSort, moves: true},

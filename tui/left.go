@@ -31,6 +31,7 @@ type leftPage struct {
 	news     int       // moves when groups came, or were opened or closed
 	cur, top int       // a row, and the first line in sight
 	at       string    // what the cursor is on, to find it again
+	own      leftRow   // the row of it
 }
 
 type leftMsg struct {

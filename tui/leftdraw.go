@@ -1,6 +1,10 @@
 package tui
 
-import "strconv"
+import (
+	"strconv"
+
+	"retainscope/inventory"
+)
 
 // How the screen of what looks left behind is drawn.
 
@@ -48,8 +52,12 @@ func (m *model) leftWords() []pageLine {
 	case len(l.data.Prefixes) == 0 && m.sum.Topics > 0:
 		// Topics are here and none was read yet: silence of the reader is no finding.
 		text = []string{"What looks left behind is worked out when the scan has ended. Nothing can be said before."}
-	case l.prefixes:
-		text = []string{"No topic is retained."}
+	case m.sum.Topics == 0:
+		// Where nothing was shown there was nothing to judge.
+		text = []string{"No retained topic was shown to this login, so nothing was judged. That is not an empty store: c says what this list may claim."}
+	case m.cov.Claim == inventory.Unverified || m.cov.Claim == inventory.Incomplete:
+		words, _ := m.claimWords()
+		text = append(text, "What was shown to this login is "+words+": what it was not shown is not judged. c says more.")
 	}
 	return prose(&m.pen, text, m.lay.w-2)
 }
@@ -129,7 +137,7 @@ func (m *model) drawGroup(g *Group) {
 		right = append(right, fact{text: g.Strength, rank: 6})
 	}
 	if m.lay.w >= 60 || g.Go == 0 {
-		right = append(right, fact{text: "owner " + g.State, short: g.State, style: p.pal.dim, rank: 5})
+		right = append(right, fact{text: "owner " + g.State, style: p.pal.dim, rank: 5})
 	}
 	if g.Silent > 0 {
 		text, hold := span(g.Silent)
@@ -194,17 +202,39 @@ func (m *model) drawMember(x *Member) {
 	p.sayIn(p.pal.dim, roleIn(x.Role, labelWidth(m)))
 	p.to(5 + labelWidth(m))
 	right := p.right
-	if m.lay.w >= 100 {
-		p.right -= 42
+	text, style, cells := x.Phrase, p.pal.dim, 40
+	said, t, listed := m.approvalReading([]byte(x.Topic))
+	if text == wordNotListed {
+		listed, style = false, p.pal.warn
+	}
+	if listed {
+		text, style = said, p.pal.of(t)
+	}
+	switch {
+	case m.lay.w >= 100:
+	case !listed && text != wordNotListed:
+		cells = -1 // the topic needs the room
+	case m.lay.w >= 60:
+		cells = 18
+	case !listed:
+		cells, text = 8, "unlisted"
+	case t == alarming:
+		cells, text = 5, "appr!"
+	default:
+		cells, text = 5, "appr."
+	}
+	p.right -= cells + 2
+	if cells < 0 {
+		p.right = right
 	}
 	var w int
 	p.buf, w, _ = p.m.cutMiddle(p.buf, []byte(x.Topic), p.left()-1, asName)
 	p.x += w
 	p.right = right
-	if m.lay.w >= 100 {
-		p.to(right - 41)
-		p.in(p.pal.dim)
-		p.sentence(inCells(x.Phrase, 40))
+	if cells > 0 {
+		p.to(right - cells - 1)
+		p.in(style)
+		p.sentence(inCells(text, cells))
 		p.in("")
 	}
 }

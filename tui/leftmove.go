@@ -114,6 +114,9 @@ func (m *model) goTo(topic []byte, level bool) tea.Cmd {
 	l.settle = level
 	if m.filter.set() || l.l == nil {
 		l.goal = topic
+		if m.filter.set() {
+			m.tell(notable, "The filter "+PrintableText([]byte(m.filter.String()))+" was let go of: all topics are listed.")
+		}
 		m.filter.text, m.filter.at = m.filter.text[:0], 0
 		m.filter.parse()
 		return tea.Batch(cmd, m.relist())

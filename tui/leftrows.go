@@ -52,12 +52,69 @@ func (m *model) buildLeft() {
 		m.makeLeft()
 	}
 	if r, ok := l.row(); !ok || r.key != l.at {
-		if i := slices.IndexFunc(l.rows, func(r leftRow) bool { return r.key == l.at }); i >= 0 {
+		if i := l.find(l.at); i >= 0 {
 			l.cur = i
 		}
 	}
 	l.clamp(m.leftLines())
+	l.own, _ = l.row()
 }
+
+func (l *leftPage) find(key string) int {
+	return slices.IndexFunc(l.rows, func(r leftRow) bool { return r.key == key })
+}
+
+// holdOn keeps the row of the cursor where it was when what it is about is not among those that came: the next key is
+// meant for it. It is let go of when the rows are made again without the cursor on it.
+func (l *leftPage) holdOn() {
+	own := l.own
+	if l.at == "" || own.key != l.at || len(l.rows) == 0 || l.find(l.at) >= 0 {
+		return
+	}
+	if own.member != nil {
+		// The same topic may stand in another group now.
+		if i := slices.IndexFunc(l.rows, func(r leftRow) bool { return r.member != nil && r.member.Topic == own.member.Topic }); i >= 0 {
+			l.at, l.cur = l.rows[i].key, i
+			return
+		}
+		was := *own.member
+		was.Phrase, was.Left = wordNotListed, false
+		own.member = &was
+	} else if own.group != nil {
+		if i := l.find("g" + own.group.key()); i >= 0 {
+			l.at, l.cur = l.rows[i].key, i // of a reason the group is left
+			return
+		}
+		was := *own.group
+		was.Strength, was.Go = wordNotListed, 0
+		own.group = &was
+	}
+	l.cur = min(l.cur, len(l.rows))
+	if own.group != nil {
+		l.cur = l.within(own.group.key(), l.cur)
+	}
+	l.rows = slices.Insert(l.rows, l.cur, own)
+}
+
+// within returns the place nearest to i where a row of a group can stand: below its head, or between two groups where it
+// has none.
+func (l *leftPage) within(key string, i int) int {
+	in := func(i int) bool { return l.rows[i].group != nil && l.rows[i].group.key() == key }
+	if head := l.find("g" + key); head >= 0 {
+		i = max(i, head+1)
+		for i > head+1 && !in(i-1) {
+			i--
+		}
+		return i
+	}
+	for i < len(l.rows) && l.rows[i].key[0] != 'g' {
+		i++
+	}
+	return i
+}
+
+// wordNotListed is what a row says that only the cursor keeps.
+const wordNotListed = "not listed now"
 
 func (m *model) makeLeft() {
 	l := &m.left
@@ -71,6 +128,7 @@ func (m *model) makeLeft() {
 			l.addGroup(m, g)
 		}
 	}
+	l.holdOn()
 	l.total = 0
 	for i := range l.rows {
 		l.rows[i].at = l.total

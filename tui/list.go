@@ -26,25 +26,26 @@ type list struct {
 	took       time.Duration // by the last listing made
 	ended      time.Time
 
-	working  bool               // Work runs on l
-	stale    bool               // the store moved past the listing, and it is too early to make it again
-	partial  bool               // rows are missing that are still being put in order
-	stopWork context.CancelFunc // ends it
-	rested   time.Time          // when Work had nothing to do
-	waiting  *inventory.Listing // replaces l when Work has ended
-	rows     []inventory.Row    // the window
-	shown    shown              // the window with rows that stay
-	cur      inventory.Pos      // place of the cursor
-	line     int                // its line in the window
-	folded   bool               // a branch was closed by hand
-	first    bool               // the next listing begins at its first row
-	top      bool               // the cursor stays on the first row, whichever that is
-	seek     bool               // the next listing is of another filter: it begins at its first hit, or at home
-	home     []byte             // the topic or level under the cursor when the filter line was opened
-	goal     []byte             // the topic that the next listing begins at; nil = where the cursor is
-	at       []byte             // the topic or level of the cursor: what happens to its row, it stays there
-	settle   bool               // at may have no row in the next listing: then the nearest is taken
-	of       string             // the filter and the shape that l was made for
+	working  bool                   // Work runs on l
+	stale    bool                   // the store moved past the listing, and it is too early to make it again
+	partial  bool                   // rows are missing that are still being put in order
+	stopWork context.CancelFunc     // ends it
+	rested   time.Time              // when Work had nothing to do
+	waiting  *inventory.Listing     // replaces l when Work has ended
+	rows     []inventory.Row        // the window
+	shown    shown                  // the window with rows that stay
+	apart    map[*inventory.Row]int // from which byte on names of the frame are drawn that would look the same
+	cur      inventory.Pos          // place of the cursor
+	line     int                    // its line in the window
+	folded   bool                   // a branch was closed by hand
+	first    bool                   // the next listing begins at its first row
+	top      bool                   // the cursor stays on the first row, whichever that is
+	seek     bool                   // the next listing is of another filter: it begins at its first hit, or at home
+	home     []byte                 // the topic or level under the cursor when the filter line was opened
+	goal     []byte                 // the topic that the next listing begins at; nil = where the cursor is
+	at       []byte                 // the topic or level of the cursor: what happens to its row, it stays there
+	settle   bool                   // at may have no row in the next listing: then the nearest is taken
+	of       string                 // the filter and the shape that l was made for
 }
 
 type listedMsg struct {

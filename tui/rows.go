@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -113,9 +114,7 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 	p.right = min(end, right)
 	defer func() { p.right = right }()
 	if !m.list.spec.Tree {
-		var w int
-		p.buf, w, _ = p.m.cutMiddle(p.buf, r.Name, p.left(), asName)
-		p.x += w
+		m.drawFlatName(r)
 		return
 	}
 	step := 2
@@ -142,7 +141,7 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 	if r.Branch {
 		count = " (" + number(r.Sub.Topics) + ")"
 		if m.filter.filter != nil && int64(r.Matched) != r.Sub.Topics {
-			count = " (" + number(int64(r.Matched)) + " of " + number(r.Sub.Topics) + ")"
+			count = " (" + number(int64(r.Matched)) + ")" // of how many stands where there is room
 		}
 		if ordering(r) {
 			count += " ordering"
@@ -155,6 +154,10 @@ func (m *model) drawName(r *inventory.Row, c columns) {
 	switch {
 	case len(r.Name) == 0:
 		p.sayIn(p.pal.dim, "(empty level)")
+	case staying(r) && bytes.IndexByte(r.Name, '/') >= 0:
+		var w int
+		p.buf, w, _ = p.m.cutMiddle(p.buf, r.Name, room, asName)
+		p.x += w
 	case r.Branch && !r.Held:
 		p.in(p.pal.strong)
 		p.wire(r.Name, room, asName)
@@ -176,6 +179,12 @@ func ordering(r *inventory.Row) bool { return r.Pending && r.Sub.Topics > largeL
 func (m *model) drawBranch(r *inventory.Row) {
 	p := &m.pen
 	s := &r.Sub
+	if m.filter.filter != nil && int64(r.Matched) != s.Topics {
+		// The sums are of all that is below, whether it passes or not: beside a filter they mislead.
+		of := "of " + number(s.Topics)
+		p.facts([]fact{{text: number(int64(r.Matched)) + " " + of + " pass the filter", short: of, style: p.pal.dim}}, p.left(), 2, "")
+		return
+	}
 	all := make([]fact, 0, 8)
 	add := func(n int64, what, style string, rank int) {
 		if n > 0 {

@@ -36,6 +36,9 @@ func (m *model) drawTable(t table) {
 	}
 	for y := range lines {
 		switch i := t.top + y; {
+		case y == lines-1 && len(t.words) > lines:
+			p.to(1)
+			p.sayIn(p.pal.dim, p.m.more()+" "+number(int64(len(t.words)-lines+1))+" more lines")
 		case t.words != nil && y < len(t.words):
 			p.ready(t.words[y])
 		case t.words == nil && i < t.n:

@@ -31,7 +31,7 @@ func (m *model) drawTabs() {
 		style := p.pal.dim
 		name := " " + t.name + " "
 		if t.screen != m.screen {
-			switch filtered := m.filter.active || m.filter.set(); {
+			switch filtered := m.filterShown(); {
 			case m.lay.w < 100 && filtered:
 				name = " " + t.short[:1] + " " // the filter needs the room
 			case m.lay.w < 100 || m.lay.w < 140 && filtered:
@@ -57,12 +57,14 @@ func (m *model) drawTabs() {
 	m.drawFilter()
 }
 
+// filterShown reports whether the filter is on show: it is of the topics alone, and other screens do not go by it.
+func (m *model) filterShown() bool { return m.filter.active || m.filter.set() && m.screen == topics }
+
 // drawFilter says how the list is made, on the rest of the line.
 func (m *model) drawFilter() {
 	p := &m.pen
-	f := &m.filter
 	p.to(p.x + 1)
-	if f.active || f.set() {
+	if m.filterShown() {
 		right := p.right
 		how := m.shortOrder()
 		if how != "" && p.left() >= utf8.RuneCountInString(how)+leastFilter {
@@ -118,6 +120,10 @@ func (m *model) drawFilterText() {
 	switch {
 	case f.active && len(f.text) == 0:
 		note = "words, a/+/b, is:never, size>1k, expiry<10m, -not"
+	case f.err != "" && !m.lay.tall && f.filter == nil:
+		note = "faulty; all are listed"
+	case f.err != "" && !m.lay.tall:
+		note = "faulty; listed: " + PrintableText([]byte(f.good))
 	case f.err != "":
 		note = f.err
 	case m.list.pending:

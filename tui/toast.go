@@ -22,9 +22,9 @@ func (m *model) said(now time.Time) (string, string) {
 	}
 	if m.toast.text == "" || !now.Before(m.toast.until) {
 		m.toast.text = ""
-		if m.lay.tall && m.filter.err != "" {
+		if m.lay.tall && m.filter.err != "" && m.screen == topics {
 			// Beside the text of the filter it is cut before it says what works.
-			return asSentence(m.filter.err), m.pen.pal.warn
+			return asSentence(m.filter.err) + " " + m.filter.still(), m.pen.pal.warn
 		}
 		return "", ""
 	}
@@ -34,8 +34,12 @@ func (m *model) said(now time.Time) (string, string) {
 	return m.toast.text, m.pen.pal.of(m.toast.tone)
 }
 
-// mostSaid is how many lines a toast may take.
-const mostSaid = 4
+// mostSaid is how many lines a toast may take, and on a screen with more room for it up to longSaid: what a clear came to
+// is several sentences, and half of one can say the opposite.
+const (
+	mostSaid = 4
+	longSaid = 9
+)
 
 // spreadSaid breaks what is said over as many lines as it needs, and takes them from the body. Of what is longer still
 // the end is kept: it holds the name of a file, or the reason of a failure.
@@ -50,7 +54,7 @@ func (m *model) spreadSaid(now time.Time) {
 		return
 	}
 	lines := wrapProse(m.pen.m, said, width)
-	if most := min(mostSaid, m.lay.lines-1); len(lines) > most {
+	if most := min(max(mostSaid, min(longSaid, m.lay.lines/2)), m.lay.lines-1); len(lines) > most {
 		end := lines[len(lines)-1]
 		lines = lines[:max(most, 1)]
 		lines[len(lines)-1] = m.pen.m.more() + end
