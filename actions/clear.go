@@ -2,6 +2,7 @@ package actions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,10 +157,11 @@ var errNotReady = errors.New("not sent")
 // ready looks once more, as late as possible, whether somebody wrote the topic meanwhile. Between here and the broker
 // nobody can look: what comes then is found by the witness, afterwards.
 func (r *run) ready(ctx context.Context) error {
+	fence := r.witness.Fence(ctx)
 	if !r.unchanged(r.witness.Drain()) {
 		return errNotReady
 	}
-	if err := r.witness.Err(); err != nil {
+	if err := cmp.Or(r.witness.Err(), fence); err != nil && ctx.Err() == nil {
 		r.stopLooking(ctx, "the witness was lost: "+err.Error())
 		return errNotReady
 	}
@@ -221,6 +223,7 @@ func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
 	var err error
 	s.look, err = r.look(ctx, q)
 	looks := []Look{lookOf("read-back", 0, s.look, err)}
+	fence := r.witness.Fence(ctx) // a connection that is late may have more than the look
 	r.seen = append(r.seen, r.witness.Drain()...)
 	s.controls = compareControls(base.Controls, s.look, r.bounds.Quiet, err, r.seen, r.Stamps)
 	if lost(s.controls) > 0 && ctx.Err() == nil {
@@ -232,8 +235,8 @@ func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
 			s.controls = compareControls(base.Controls, second, r.bounds.Quiet, err, r.seen, r.Stamps)
 		}
 	}
-	if err := r.witness.Err(); err != nil {
-		r.out.Notes = append(r.out.Notes, "the witness was lost ("+err.Error()+"): not everything that was published meanwhile was seen")
+	if err := cmp.Or(r.witness.Err(), fence); err != nil {
+		r.out.Notes = append(r.out.Notes, lostWitness(err))
 	}
 	s.witness = r.seen
 	s.blind = s.look.blind(r.op.Topic, r.bounds.Quiet, err)
@@ -247,6 +250,11 @@ func (r *run) readBack(ctx context.Context, base *Baseline, s *sent) []Look {
 	}
 	r.tell(r.op.ID, StepReadBack, controlsText(s.controls))
 	return looks
+}
+
+// lostWitness is the note about a witness that did not stand to the end, or did not answer.
+func lostWitness(err error) string {
+	return "the witness was lost (" + err.Error() + "): not everything that was published meanwhile was seen"
 }
 
 // conclude writes the outcome, whether or not the person waits for it.

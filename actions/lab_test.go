@@ -34,6 +34,7 @@ type lab struct {
 	connecting func()                            // while the sender connects
 	racing     func()                            // when the sender looked for the last time
 	onSend     func()                            // after the tombstone was taken
+	late       bool                              // witnesses get what is published only with the answer to a fence
 	send       func(*Receipt) error              // changes the receipt
 	onObserve  func(n int, o *Observation) error // n-th look, counted from 1
 	observeErr error
@@ -45,6 +46,7 @@ type labWitness struct {
 	l      *lab
 	topics [][]byte
 	queue  []inventory.Publication
+	onWay  []inventory.Publication // what it gets with its next fence
 	wake   chan struct{}
 	lost   bool
 }
@@ -88,6 +90,10 @@ func (l *lab) publish(p inventory.Publication) {
 	}
 	for _, w := range l.seen {
 		if slices.ContainsFunc(w.topics, func(t []byte) bool { return matchFilter(string(t), p.Topic) }) {
+			if l.late {
+				w.onWay = append(w.onWay, p)
+				continue
+			}
 			w.queue = append(w.queue, p)
 			select {
 			case w.wake <- struct{}{}:
@@ -148,6 +154,13 @@ func (l *lab) Watch(_ context.Context, topics [][]byte, replay bool) (Witness, e
 }
 
 func (w *labWitness) About() Observation { return Observation{ClientID: "witness", User: "reader"} }
+
+func (w *labWitness) Fence(context.Context) error {
+	w.l.mu.Lock()
+	w.queue, w.onWay = append(w.queue, w.onWay...), nil
+	w.l.mu.Unlock()
+	return w.Err()
+}
 
 func (w *labWitness) Drain() []inventory.Publication {
 	w.l.mu.Lock()

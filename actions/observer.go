@@ -57,6 +57,9 @@ type Observation struct {
 type Witness interface {
 	// About returns client id, login, grants and since when it stands.
 	About() Observation
+	// Fence returns nil when everything that the broker had sent to it before is here. The error is that of ctx or of the
+	// connection, or says that the broker did not answer.
+	Fence(ctx context.Context) error
 	// Drain returns what came since it was called last, without waiting. It may be called at the same time as Next.
 	Drain() []inventory.Publication
 	// Next waits for the next publication. The error is that of ctx, or says that the connection is lost.

@@ -38,6 +38,29 @@ func TestAValueThatWentUnapprovedIsAnAlarmAndIsSaved(t *testing.T) {
 	}
 }
 
+// TestAWitnessThatIsLateIsWaitedFor: what was published before a look is known after it, however slow the connection.
+func TestAWitnessThatIsLateIsWaitedFor(t *testing.T) {
+	b := newBench(t)
+	b.late = true
+	b.connecting = func() { b.publish(newer(b.topic)) }
+	op, err := b.clearer.Clear(t.Context(), b.request)
+	if err != nil || op.Verdict() != Changed || b.sends != 0 {
+		t.Errorf("%s, %v, %d sent: %s", op.Verdict(), err, b.sends, op.Sentence())
+	}
+	b = newBench(t)
+	b.late = true
+	b.racing = func() { b.publish(newer(b.topic)) }
+	op, err = b.clearer.Clear(t.Context(), b.request)
+	if err != nil || op.Verdict() != Collateral || op.Outcome.Overrun == nil {
+		t.Fatalf("%s, %v: %s", op.Verdict(), err, op.Sentence())
+	}
+	b.racing = func() { b.publish(retained(string(b.topic), "newest")) }
+	undo, err := b.clearer.Restore(t.Context(), RestoreRequest{Operation: op.ID, By: "person"})
+	if err != nil || undo.Result != RestoredOtherwise || undo.Overrun == nil || undo.Overrun.Size != len("newest") {
+		t.Errorf("%s, %v: %s", undo.Result, err, undo.Sentence)
+	}
+}
+
 func TestTheApprovedValueWrittenOnceMoreIsNoAlarm(t *testing.T) {
 	b := newBench(t)
 	same := b.lab.store[string(b.topic)]

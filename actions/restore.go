@@ -2,6 +2,7 @@ package actions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,6 +173,7 @@ func (r *restore) act(ctx context.Context) {
 // ready looks once more, as late as possible, whether somebody wrote the topic since it was read.
 func (r *restore) ready(ctx context.Context) error {
 	confirmed := true
+	fence := r.witness.Fence(ctx)
 	for _, p := range r.witness.Drain() {
 		if string(p.Topic) != string(r.topic) || !p.Retain {
 			continue
@@ -186,8 +188,8 @@ func (r *restore) ready(ctx context.Context) error {
 	case !confirmed:
 		c := r.out.Occupant
 		r.stop(Occupied, fmt.Sprintf("topic %s was written just now: it holds %d bytes with the fingerprint %.12s", Quote(r.topic), c.Size, c.Fingerprint))
-	case r.witness.Err() != nil:
-		r.stop(ObserverFailed, "the witness was lost: "+r.witness.Err().Error())
+	case cmp.Or(r.witness.Err(), fence) != nil && ctx.Err() == nil:
+		r.stop(ObserverFailed, "the witness was lost: "+cmp.Or(r.witness.Err(), fence).Error())
 	case ctx.Err() != nil:
 		r.stop(Left, "left before anything was sent")
 	default:
@@ -227,6 +229,9 @@ func (r *restore) sent(ctx context.Context, receipt Receipt, err error) {
 	r.out.Packet = &packet
 	r.tell(r.id, StepSent, receipt.answer())
 	readBack := r.readBack(ctx)
+	if err := r.witness.Fence(ctx); err != nil {
+		r.out.Notes = append(r.out.Notes, lostWitness(err))
+	}
 	r.overrun()
 	switch {
 	case fault != nil:

@@ -165,6 +165,14 @@ func (c *wireConn) subscribe(ctx context.Context, filters [][]byte, options byte
 	return grants, nil
 }
 
+func (c *wireConn) Fence(ctx context.Context) error {
+	if _, err := c.Write([]byte{0xC0, 0}); err != nil {
+		return err
+	}
+	_, err := c.answer(ctx)
+	return err
+}
+
 func (c *wireConn) replays() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,10 +196,7 @@ func (w *wire) Observe(ctx context.Context, q Question) (Observation, error) {
 	if o.Grants, err = c.subscribe(ctx, q.Filters, q.QoS); err != nil {
 		return o, err
 	}
-	if _, err := c.Write([]byte{0xC0, 0}); err != nil {
-		return o, err
-	}
-	if _, err := c.answer(ctx); err != nil {
+	if err := c.Fence(ctx); err != nil {
 		return o, err
 	}
 	o.Fenced = true

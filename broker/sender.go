@@ -161,7 +161,7 @@ func (s *shot) await(ctx context.Context, conn *Conn) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no acknowledgement came within %s: %w", s.clock().Sub(s.receipt.SentAt).Round(time.Millisecond), err)
+			err = fmt.Errorf("no acknowledgement came within %s: %w", s.clock().Sub(s.receipt.SentAt).Round(100*time.Millisecond), err)
 		} else {
 			err = fmt.Errorf("no acknowledgement was waited for any longer: %w", err)
 		}

@@ -93,6 +93,9 @@ func (w *witness) signal() {
 // About returns client id, login, grants and since when it stands.
 func (w *witness) About() actions.Observation { return w.about }
 
+// Fence waits until everything that the broker had sent before is here, for as long as the broker is heard.
+func (w *witness) Fence(ctx context.Context) error { return w.conn.fenceHeard(ctx) }
+
 // Drain returns what came since the last call, without waiting.
 func (w *witness) Drain() []inventory.Publication {
 	w.mu.Lock()
