@@ -174,8 +174,8 @@ func TestAClearGoesOnWhenTheReaderOfItsOutputGoesAway(t *testing.T) {
 	t.Parallel()
 	b := newWorkbench(t, testbroker.Start(t, testbroker.Config{}).URL())
 	b.write("", approved(benchOwn, benchValue), established)
-	// The reader is gone before the first word.
-	o := inShell(t, b.env, `$P clear --topic `+benchOwn+` --window 1s --broker `+b.url+` --manifest `+b.manifest+` | true; exit ${PIPESTATUS[0]}`)
+	// The reader is gone before the program is started.
+	o := inShell(t, b.env, `exec 3> >(true); wait $!; $P clear --topic `+benchOwn+` --window 1s --broker `+b.url+` --manifest `+b.manifest+` >&3`)
 	if o.code != ExitPipe || o.errout != "" {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
 	}
