@@ -145,6 +145,8 @@ func (e *evidence) needsTick() bool {
 // noCount says why there is no count of the broker to compare with.
 func (e *evidence) noCount() string {
 	switch {
+	case e.now.count >= 0 && e.now.own >= 0:
+		return fmt.Sprintf("Its count of %d is lower than the number of its own $SYS topics that it sent (%d), so the two are not of one instant", e.now.count, e.now.own)
 	case e.now.count >= 0:
 		return "This login may not read all of $SYS, so the broker's own topics cannot be taken from its count"
 	case e.now.version == "" && e.now.live == 0:
@@ -237,6 +239,11 @@ func (e *evidence) endRule() string {
 	default:
 		return fmt.Sprintf("PINGRESP after SUBACK, then %s without a retained copy", roundTime(e.quiet))
 	}
+}
+
+// unseenRule is what is said while topics are asked for that the scan did not bring.
+func (e *evidence) unseenRule(n int) string {
+	return fmt.Sprintf("%s; the scan brought %d copies, and %d topics held before did not come: the broker is asked for each of them.", e.endRule(), e.copies, n)
 }
 
 // visibleRule is that of a scan that nothing was lost from, whatever the broker counts: for whom that holds comes first.

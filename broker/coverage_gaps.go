@@ -98,7 +98,7 @@ func (e *evidence) remedies(claim inventory.Claim) (out []string) {
 	if e.known() > e.held {
 		out = append(out, "Use a login that may read everything, to see whether permissions explain the difference.")
 	}
-	if e.known() < 0 && e.whole() {
+	if e.known() < 0 && e.whole() && (e.now.count < 0 || e.now.own < 0) {
 		out = append(out, "Let this login read $SYS/#: then the broker's own count is compared.")
 	}
 	return out

@@ -26,8 +26,8 @@ func standstill(n int64) time.Duration { return time.Duration(n) * 3 * time.Micr
 func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	w.stopLinger()
 	started := w.now()
-	w.setLink(func(l *inventory.Link) { l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1 })
-	w.setCoverage(func(c *inventory.Coverage) {
+	w.setBoth(func(l *inventory.Link, c *inventory.Coverage) {
+		l.Scanning, l.ScanDone, l.ScanOf = true, 0, -1
 		c.Claim, c.Rule, c.StartedAt, c.EndedAt, c.CountedAt = inventory.Scanning, askText(w.last), started, time.Time{}, time.Time{}
 		c.Gaps, c.Remedies = nil, nil
 	})
@@ -46,8 +46,10 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 			w.sliceWhereItHelps(ctx, &e)
 		}
 		if !few {
-			w.publish(&e, started, w.now())
-			w.settleUnseen(ctx, &e, w.unseen(ctx))
+			// No claim before that: it would be of a list that is about to lose what the broker does not have any more.
+			unseen = w.unseen(ctx)
+			w.setCoverage(func(c *inventory.Coverage) { c.Rule = e.unseenRule(len(unseen)) })
+			w.settleUnseen(ctx, &e, unseen)
 		}
 	}
 	if ctx.Err() != nil && e.ended == "" {
@@ -56,7 +58,6 @@ func (w *Watcher) scan(ctx context.Context, helpers *sync.WaitGroup) bool {
 	w.publish(&e, started, w.now())
 	e.after = e.now
 	w.follow(&e)
-	w.setLink(func(l *inventory.Link) { l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1 })
 	w.scanOnce.Do(func() { close(w.scanned) })
 	if w.cfg.Tap != nil {
 		w.cfg.Tap.Scanned()
@@ -198,7 +199,7 @@ func (w *Watcher) settleFigures(ctx context.Context, e *evidence) {
 // reads them in between makes our number of them wrong. The new number is used only where it settles the difference:
 // it lacks those that had expired and were still counted.
 func (w *Watcher) recount(ctx context.Context, e *evidence) {
-	if e.known() < 0 || e.agrees() || !w.sys.alive() {
+	if e.now.count < 0 || e.now.own < 0 || e.agrees() || !w.sys.alive() {
 		return
 	}
 	if n := w.sys.recount(ctx); n >= 0 && e.now.count-n == e.held {
@@ -245,11 +246,12 @@ func (w *Watcher) linger(ctx context.Context, snap *snapshot) {
 	}
 }
 
-// publish puts the evidence of a scan into Status.
+// publish puts the evidence of a scan that has ended into Status.
 func (w *Watcher) publish(e *evidence, started, ended time.Time) {
 	c := e.coverage()
 	c.Notes = w.habitNotes()
-	w.setCoverage(func(old *inventory.Coverage) {
+	w.setBoth(func(l *inventory.Link, old *inventory.Coverage) {
+		l.Scanning, l.Progress, l.ScanDone, l.ScanOf = false, "", 0, -1
 		c.Away = old.Away
 		c.StartedAt, c.EndedAt, c.CountedAt = started, ended, ended
 		*old = c

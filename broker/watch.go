@@ -218,6 +218,14 @@ func (w *Watcher) setCoverage(f func(*inventory.Coverage)) {
 	w.signal()
 }
 
+// setBoth is for what must not be seen apart.
+func (w *Watcher) setBoth(f func(*inventory.Link, *inventory.Coverage)) {
+	w.mu.Lock()
+	f(&w.link, &w.cov)
+	w.mu.Unlock()
+	w.signal()
+}
+
 // signal never blocks: whoever looks reads the newest state whenever it gets there.
 func (w *Watcher) signal() {
 	select {

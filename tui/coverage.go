@@ -247,7 +247,7 @@ func claimMeaning(c inventory.Coverage) string {
 		if c.Seen == 0 {
 			return "Nothing came, and silence alone does not tell why."
 		}
-		return "More came than some brokers deliver without loss, and there is no count to hold it against."
+		return "Nothing that is not ours says that this list is whole; why is said above."
 	case inventory.Incomplete:
 		return "There is evidence that topics are missing from this list."
 	}

@@ -193,6 +193,11 @@ func (m *model) alarm() string {
 	return "! " + m.lossWords(h.losses[len(h.losses)-1]) + " (" + m.keyOf(eventsPage) + " shows them)"
 }
 
+// shortAlarm is alarm in a few words, where there is one.
+func (m *model) shortAlarm() string {
+	return "! " + number(m.news.losses[len(m.news.losses)-1].total()) + " went (" + m.keyOf(eventsPage) + ")"
+}
+
 // keyOf returns the key that goes to a screen.
 func (m *model) keyOf(s screen) string {
 	for i := range m.commands {

@@ -197,6 +197,9 @@ func (m *model) drawClaim() {
 	p := &m.pen
 	p.to(1)
 	if alarm := m.alarm(); alarm != "" {
+		if m.lay.w < 120 && (m.link.Scanning || m.cov.Claim == inventory.Scanning) {
+			alarm = m.shortAlarm() // how far the scan is needs the room
+		}
 		p.sayIn(p.pal.bad, alarm)
 		p.to(p.x + 2)
 	}
@@ -267,8 +270,7 @@ func (m *model) drawShortCounts() {
 		all = append(all, fact{text: words + m.checkedAt() + since, short: words + since, style: style, rank: 10})
 	}
 	if alarm := m.alarm(); alarm != "" {
-		b := m.news.losses[len(m.news.losses)-1]
-		all = append([]fact{{text: alarm, short: "! " + number(b.total()) + " went (" + m.keyOf(eventsPage) + ")", style: p.pal.bad, rank: 11}}, all...)
+		all = append([]fact{{text: alarm, short: m.shortAlarm(), style: p.pal.bad, rank: 11}}, all...)
 	}
 	p.facts(all, m.lay.w-2, 3, p.g.dot)
 }
