@@ -39,6 +39,7 @@ type evidence struct {
 	discards int64
 	counted  time.Time // when held was counted; zero = at the end of the scan
 	held     int64     // retained topics held now, names that begin with $ left out unless they were filtered for
+	expired  int64     // topics that expired here, and are not held any more, since the figures in now came
 	before   sysValues
 	now      sysValues
 	ticked   bool          // now holds a tick of the broker that is younger than the last copy
@@ -73,13 +74,20 @@ func (e *evidence) refused() (refused []inventory.Grant) {
 	return refused
 }
 
-// known returns the broker's count of what we should hold, -1 when there is none to compare with.
+// known returns the broker's count of what we should hold, -1 when there is none to compare with. What expired here
+// since the count came is not in what we should hold; nothing else explains a difference.
 func (e *evidence) known() int64 {
 	if !e.whole() {
 		return -1
 	}
-	return e.now.known()
+	if k := e.now.known(); k <= e.held {
+		return k
+	}
+	return max(e.now.known()-e.expired, e.held)
 }
+
+// let returns how many topics known leaves out because they expired since.
+func (e *evidence) let() int64 { return max(e.now.known()-e.known(), 0) }
 
 // safeSize returns how much the broker of c was never seen to lose from.
 func (c Config) safeSize() int64 {
@@ -101,8 +109,11 @@ func (e *evidence) safe() int64 {
 func (e *evidence) small() bool { return e.wire < e.safe() || e.copies <= safeCopies }
 
 // agrees reports whether the broker's own count is exactly what this scan brought. What was held before and could not be
-// asked for proves nothing: as many others may be missing.
-func (e *evidence) agrees() bool { k := e.known(); return k >= 0 && k == e.held && e.unsure == 0 }
+// asked for proves nothing: as many others may be missing. Nor does a count that more expired since than it is higher.
+func (e *evidence) agrees() bool {
+	k := e.known()
+	return k >= 0 && k == e.held && e.unsure == 0 && (e.let() == 0 || e.let() == e.expired)
+}
 
 // usable returns the broker's count where it can be shown beside what is held, else -1: one that is lower still holds
 // too many of the broker's own topics back.
@@ -299,6 +310,9 @@ func (e *evidence) coverage() inventory.Coverage {
 		c.KnownFrom = e.now.countFrom
 		if e.now.own > 0 {
 			c.KnownFrom = fmt.Sprintf("%s, less the broker's own %d $SYS topics", c.KnownFrom, e.now.own)
+		}
+		if n := e.let(); n > 0 {
+			c.KnownFrom = fmt.Sprintf("%s, less %d that expired since", c.KnownFrom, n)
 		}
 	}
 	if n, moved := e.now.dropsSince(e.before); n >= 0 && (e.ticked || moved) {

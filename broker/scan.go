@@ -184,6 +184,7 @@ func (w *Watcher) settleFigures(ctx context.Context, e *evidence) {
 	for left := w.cfg.SysWait; left > 0 && e.needsTick() && ctx.Err() == nil; left = w.cfg.SysWait - time.Since(start) {
 		w.progress(e.held, e.known(), text, roundTime(w.cfg.SysWait))
 		v, ok := w.sys.nextTick(ctx, left)
+		e.expired = w.expiries.since(v.at) // before what is held: what goes in between is explained by nothing
 		e.now, e.held = v, w.held(ctx)
 		e.mute = w.sys.mute
 		e.ticked = ok

@@ -49,6 +49,7 @@ type sysValues struct {
 	// is silent did not move.
 	beside bool
 	live   int64 // live $SYS messages so far: each group of them is one tick
+	at     int64 // when the last of them came, Unix ms; 0 = none did
 }
 
 func newFigures() *figures {
@@ -78,6 +79,7 @@ func (f *figures) take(p *inventory.Publication) {
 	live := !p.Retain
 	if live {
 		f.v.live++
+		f.v.at = p.ReceivedAt
 	}
 	topic := string(p.Topic)
 	f.v.beside = f.v.beside || strings.HasPrefix(topic, sysBeside)

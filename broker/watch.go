@@ -76,8 +76,9 @@ type Watcher struct {
 	questions   atomic.Int64  // exact questions that wait for an answer
 	turn        atomic.Uint32 // moves the choice of the topics that must answer
 	sys         *sysWatch     // owned by the scan that runs, or else by attend
-	portions    portions      // what the broker takes in one SUBSCRIBE
-	last        *evidence     // of the last scan, owned like sys
+	expiries    expiries
+	portions    portions  // what the broker takes in one SUBSCRIBE
+	last        *evidence // of the last scan, owned like sys
 	// figuresAt is how many live $SYS messages had come a second ago, judgedAt how many when a tick was judged last, and
 	// moving for how many seconds they have come without a rest; owned like sys.
 	figuresAt, judgedAt int64

@@ -41,17 +41,18 @@ func (w *Watcher) followFigures(ctx context.Context) (doubt bool) {
 	}
 	w.judgedAt, w.figuresAt, w.moving = v.live, v.live, 0
 	w.toldBroker(v.version)
+	expired := w.expiries.since(v.at) // before what is held: what goes in between is explained by nothing
 	held := w.held(ctx)
 	w.extras = topics - held
-	return w.judge(ctx, v, held)
+	return w.judge(ctx, v, held, expired)
 }
 
-// judge takes one whole tick of the broker.
-func (w *Watcher) judge(ctx context.Context, v sysValues, held int64) (doubt bool) {
+// judge takes one whole tick of the broker; expired is how many topics expired here since it came.
+func (w *Watcher) judge(ctx context.Context, v sysValues, held, expired int64) (doubt bool) {
 	e := w.last
 	before, _ := e.claim()
 	now := e.later(v, held)
-	now.counted = time.Now()
+	now.counted, now.expired = time.Now(), expired
 	claim, _ := now.claim()
 	if n, moved := v.dropsSince(now.after); moved && (!e.since.drops || n != e.since.dropped) {
 		now.since.drops, now.since.dropped = true, n

@@ -62,7 +62,9 @@ func (w *Watcher) settleDue(ctx context.Context, topics [][]byte) {
 		case present:
 			w.inv.StillServed(topic, at)
 		case absent:
-			w.inv.Vanished(topic, at, inventory.Expired)
+			if w.inv.Vanished(topic, at, inventory.Expired) {
+				w.expiries.add(at)
+			}
 		}
 	})
 	if err != nil && ctx.Err() == nil {
@@ -114,6 +116,7 @@ func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, topics [][]byte
 		w.cfg.Logger.Info("topics not brought by the scan could not be asked for", "error", err)
 	}
 	e.recovered, e.unsure = kept, unsure
+	e.expired = w.expiries.since(e.now.at)
 	e.held = w.held(ctx)
 }
 
