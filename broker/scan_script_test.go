@@ -204,6 +204,25 @@ func TestAStoreWithoutFiguresIsNotAskedForInSlicesForMinutes(t *testing.T) {
 	})
 }
 
+func TestTopicsThatCameLiveWereCountedAsBroughtBySlices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newScriptBroker(t)
+		b.version = ""
+		for i := range 60_000 {
+			b.keep(fmt.Sprintf("house/%03d/%03d", i/1000, i%1000), strings.Repeat("x", 100), 0)
+		}
+		cfg := WatchConfig{Config: b.config(), Once: true, Slices: true}
+		w, inv := watch(t, cfg)
+		for i := range 30 { // somebody adds topics all the time
+			<-time.After(time.Second)
+			inv.Apply([]inventory.Publication{{Topic: fmt.Appendf(nil, "new/%d", i), Payload: []byte("x"), Retain: true, ReceivedAt: time.Now().UnixMilli(), Origin: inventory.Live}})
+		}
+		if cov := scanned(t, w, time.Hour); cov.Claim != inventory.Unverified || cov.Slices == 0 {
+			t.Errorf("%d slices, %s: %s %v", cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
+		}
+	})
+}
+
 func TestAFlatStoreThatWasDroppedIsToldAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newScriptBroker(t)

@@ -57,7 +57,7 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 	if !e.worthSlicing() {
 		return
 	}
-	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: e.held, since: e.now.countLive, scale: 3, quiet: queryQuiet}
+	s := &slicer{w: w, ctx: ctx, e: e, done: make(map[string]bool), start: w.inv.Brought(), since: e.now.countLive, scale: 3, quiet: queryQuiet}
 	s.portion.packet = w.portions.most()
 	if strings.HasPrefix(e.now.version, "mosquitto ") {
 		s.quiet = 60 * time.Millisecond // its PINGRESP stands behind the last copy
@@ -82,7 +82,7 @@ func (w *Watcher) sliceWhereItHelps(ctx context.Context, e *evidence) {
 		shut(s.snap.conn)
 	}
 	e.held = w.held(ctx)
-	s.res.found = max(e.held-s.start, 0)
+	s.res.found = w.inv.Brought() - s.start
 	e.slices = s.res
 	if ctx.Err() == nil {
 		e.now, e.ticked = w.sys.read(), false
@@ -287,7 +287,7 @@ func (s *slicer) smaller(batch []part, err error) bool {
 
 // sampled reports whether slices were a sample that has been large enough, and brought nothing.
 func (s *slicer) sampled() bool {
-	if s.began.IsZero() || s.held() > s.start || time.Since(s.began) < sampleTime {
+	if s.began.IsZero() || s.w.inv.Brought() > s.start || time.Since(s.began) < sampleTime {
 		return false
 	}
 	s.res.sample = true

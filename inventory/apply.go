@@ -72,6 +72,9 @@ func (inv *Inventory) applyCopy(q *Publication, hash uint64, id uint32, held boo
 			return
 		}
 		id, rec := inv.create(uint32(hash), q.Topic, q.ReceivedAt)
+		if q.Origin == Replay {
+			inv.brought++
+		}
 		inv.tellNew(id)
 		inv.fill(id, rec, q, 0, d)
 		rec.history = rec.history.Replay(q.Interval)

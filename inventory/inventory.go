@@ -244,6 +244,13 @@ func (inv *Inventory) Counts() Counts {
 	return inv.counts()
 }
 
+// Brought returns how many slots were made by a Replay so far: a topic that a live publication made is not among them.
+func (inv *Inventory) Brought() int64 {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.brought
+}
+
 // Slot returns a copy of the slot, and false when it is gone.
 func (inv *Inventory) Slot(r Ref) (Slot, bool) {
 	inv.mu.Lock()

@@ -18,6 +18,7 @@ type store struct {
 	flat    flatOrder
 	past    changes
 	news    events
+	brought int64 // slots that a Replay made
 	tombs   tombs
 	// approved are the topics that a person approved to clear, held or not.
 	approved map[string]struct{}
