@@ -5,6 +5,7 @@ package broker
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"retainscope/inventory"
@@ -184,10 +185,10 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case e.agrees() && e.held == 0:
 		return inventory.Verified, rule + "; the broker's own count says that it holds no retained topic."
 	case e.agrees() && e.slices.found > 0:
-		return inventory.Verified, fmt.Sprintf("%s, and then %s, which brought %d topics that had been dropped; the broker's own count agrees (%d).",
-			rule, e.slices.what(), e.slices.found, e.held)
+		return inventory.Verified, fmt.Sprintf("%s, and then %s, which brought %s topics that had been dropped; the broker's own count agrees (%s).",
+			rule, e.slices.what(), grouped(e.slices.found), grouped(e.held))
 	case e.agrees():
-		return inventory.Verified, fmt.Sprintf("%s; the broker's own count agrees (%d).", rule, e.held)
+		return inventory.Verified, fmt.Sprintf("%s; the broker's own count agrees (%s).", rule, grouped(e.held))
 	case e.copies == 0 && e.slices.found == 0 && e.wildcards == 1:
 		return inventory.Incomplete, e.emptyRule(rule)
 	case e.copies == 0 && e.slices.found == 0:
@@ -197,13 +198,13 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case moved && e.othersLoss():
 		return inventory.Unverified, rule + "; less came than any broker was seen to lose from, but its dropped counter rose: some client lost messages, and the broker does not say which."
 	case moved && dropped > 0:
-		return inventory.Incomplete, fmt.Sprintf("%s, but %sthe broker's dropped counter rose by %d: some client lost messages.", rule, e.cause(), dropped)
+		return inventory.Incomplete, fmt.Sprintf("%s, but %sthe broker's dropped counter rose by %s: some client lost messages.", rule, e.cause(), grouped(dropped))
 	case moved:
 		return inventory.Incomplete, fmt.Sprintf("%s, but %sthe broker's dropped counter rose: some client lost messages.", rule, e.cause())
 	case e.slices.found > 0:
-		return inventory.Incomplete, fmt.Sprintf("%s, but %s brought %d topics more.", rule, e.slices.what(), e.slices.found)
+		return inventory.Incomplete, fmt.Sprintf("%s, but %s brought %s topics more.", rule, e.slices.what(), grouped(e.slices.found))
 	case e.recovered > 0:
-		return inventory.Incomplete, fmt.Sprintf("%s, but exact filters brought %d topics that the scan did not.", rule, e.recovered)
+		return inventory.Incomplete, fmt.Sprintf("%s, but exact filters brought %s topics that the scan did not.", rule, grouped(e.recovered))
 	case e.pings > 0:
 		return inventory.Incomplete, rule + ", but the broker left a ping unanswered: that happens when it drops packets."
 	case !e.fenced:
@@ -215,9 +216,9 @@ func (e *evidence) claim() (inventory.Claim, string) {
 	case e.nothingDropped():
 		return inventory.Verified, e.visibleRule(rule)
 	case e.ticked && e.known() > e.held:
-		return inventory.Incomplete, fmt.Sprintf("%s, but the broker counts %d topics and %d are here.", rule, e.known(), e.held)
+		return inventory.Incomplete, fmt.Sprintf("%s, but the broker counts %s topics and %s are here.", rule, grouped(e.known()), grouped(e.held))
 	case e.known() > e.held:
-		return inventory.Unverified, fmt.Sprintf("%s; the broker's count of %d is older than the scan and did not change within %s.", rule, e.known(), roundTime(e.waited))
+		return inventory.Unverified, fmt.Sprintf("%s; the broker's count of %s is older than the scan and did not change within %s.", rule, grouped(e.known()), roundTime(e.waited))
 	case e.trickle:
 		return inventory.Unverified, rule + "."
 	case e.stalls > 0:
@@ -262,7 +263,7 @@ func (e *evidence) visibleRule(rule string) string {
 	const came = "the broker's dropped counter did not move over a full $SYS interval, so all that is visible to this login came."
 	switch n := e.known() - e.held; {
 	case e.known() >= 0 && n > 0:
-		return fmt.Sprintf("For this login; the broker counts %d more than it was shown. %s; %s", n, rule, came)
+		return fmt.Sprintf("For this login; the broker counts %s more than it was shown. %s; %s", grouped(n), rule, came)
 	case e.known() < 0 && e.whole():
 		return rule + "; " + came + " " + e.noCount() + "."
 	default:
@@ -272,11 +273,11 @@ func (e *evidence) visibleRule(rule string) string {
 
 // unsureRule is that of a list with topics in it that the scan did not bring and that could not be asked for.
 func (e *evidence) unsureRule(rule string) string {
-	text := fmt.Sprintf("%s; %d topics held before did not come, and the broker could not be asked for them", rule, e.unsure)
+	text := fmt.Sprintf("%s; %s topics held before did not come, and the broker could not be asked for them", rule, grouped(e.unsure))
 	if e.known() < 0 {
 		return text + "."
 	}
-	return fmt.Sprintf("%s, so its count of %d proves nothing.", text, e.known())
+	return fmt.Sprintf("%s, so its count of %s proves nothing.", text, grouped(e.known()))
 }
 
 func (e *evidence) emptyRule(rule string) string {
@@ -288,7 +289,7 @@ func (e *evidence) emptyRule(rule string) string {
 	}
 	switch n := e.known(); {
 	case n > e.held:
-		return fmt.Sprintf("%s; nothing was replayed, yet the broker counts %d: this login may not be allowed to read them, they expired and were not collected yet, or the broker does not replay on wildcards.", rule, n)
+		return fmt.Sprintf("%s; nothing was replayed, yet the broker counts %s: this login may not be allowed to read them, they expired and were not collected yet, or the broker does not replay on wildcards.", rule, grouped(n))
 	case !e.whole():
 		return rule + "; nothing was replayed. The broker may hold no retained topic under these filters, or this login may not be allowed to read any of them."
 	default:
@@ -309,7 +310,7 @@ func (e *evidence) coverage() inventory.Coverage {
 	if c.Known >= 0 {
 		c.KnownFrom = e.now.countFrom
 		if e.now.own > 0 {
-			c.KnownFrom = fmt.Sprintf("%s, less the broker's own %d $SYS topics", c.KnownFrom, e.now.own)
+			c.KnownFrom = fmt.Sprintf("%s, less the broker's own %s $SYS topics", c.KnownFrom, grouped(e.now.own))
 		}
 		if n := e.let(); n > 0 {
 			c.KnownFrom = fmt.Sprintf("%s, less %d that expired since", c.KnownFrom, n)
@@ -322,4 +323,13 @@ func (e *evidence) coverage() inventory.Coverage {
 	c.Remedies = e.remedies(c.Claim)
 	e.doubt(&c)
 	return c
+}
+
+// grouped writes a count as every other room does: 200 000.
+func grouped[N int | int64 | uint64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + " " + text[i:]
+	}
+	return text
 }

@@ -32,17 +32,17 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		case e.ended != "":
 			add(n, "The broker counts %d more than had come when the scan ended early: %s.", n, e.ended)
 		case claim == inventory.Incomplete:
-			add(n, "The broker counts %d more than came: dropped by its queue for this client, %s. Which of them is unexplained.", n, others)
+			add(n, "The broker counts %s more than came: dropped by its queue for this client, %s. Which of them is unexplained.", grouped(n), others)
 		default:
-			add(n, "The broker's count, older than the scan, is %d higher: %s, or cleared since; if none of these, unexplained.", n, others)
+			add(n, "The broker's count, older than the scan, is %s higher: %s, or cleared since; if none of these, unexplained.", grouped(n), others)
 		}
 	}
 	if n := e.known(); n >= 0 && n < e.held {
-		add(-1, "The broker's count of %d is lower than the %d that came: it is older than the scan, or copies expired since.", n, e.held)
+		add(-1, "The broker's count of %s is lower than the %s that came: it is older than the scan, or copies expired since.", grouped(n), grouped(e.held))
 	}
 	switch n, moved := e.now.dropsSince(e.before); {
 	case moved && n > 0:
-		add(n, "The broker dropped %d messages for some client since the scan began; it does not say for which.", n)
+		add(n, "The broker dropped %s messages for some client since the scan began; it does not say for which.", grouped(n))
 	case moved:
 		add(-1, "The broker dropped messages for some client since the scan began; it does not say how many or for which.")
 	}
@@ -53,13 +53,13 @@ func (e *evidence) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		add(-1, "Our own read-ahead was full %s, %s in all: what the broker could not send meanwhile it may have dropped.", times(e.stalls), roundTime(e.stalled))
 	}
 	if e.discards > 0 {
-		add(e.discards, "This program dropped %d publications itself.", e.discards)
+		add(e.discards, "This program dropped %s publications itself.", grouped(e.discards))
 	}
 	if e.recovered > 0 {
-		add(e.recovered, "The scan did not bring %d topics that were held before and that exact filters still brought: it lost some.", e.recovered)
+		add(e.recovered, "The scan did not bring %s topics that were held before and that exact filters still brought: it lost some.", grouped(e.recovered))
 	}
 	if e.unsure > 0 {
-		add(e.unsure, "Of %d topics held before and not brought by the scan the broker could not be asked; they are kept and marked.", e.unsure)
+		add(e.unsure, "Of %s topics held before and not brought by the scan the broker could not be asked; they are kept and marked.", grouped(e.unsure))
 	}
 	gaps = append(gaps, e.slices.gaps(claim)...)
 	if claim == inventory.Incomplete && len(gaps) == 0 {

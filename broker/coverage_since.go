@@ -45,12 +45,12 @@ func (s *sinceScan) texts() (out []string) {
 	}
 	switch {
 	case s.drops && s.dropped > 0:
-		add(sinceDropped+"%d messages for some client; if it was this one, changes are missing until the next scan", s.dropped)
+		add(sinceDropped+"%s messages for some client; if it was this one, changes are missing until the next scan", grouped(s.dropped))
 	case s.drops:
 		add(sinceDropped + "messages for some client; if it was this one, changes are missing until the next scan")
 	}
 	if s.differs {
-		add("Since the scan the broker's count and this list have moved apart: it counts %d, and %d are here", s.count, s.here)
+		add("Since the scan the broker's count and this list have moved apart: it counts %s, and %s are here", grouped(s.count), grouped(s.here))
 	}
 	if s.asleep > 0 {
 		add("Since the scan this program stood still for %s; what the broker could not send meanwhile it may have dropped", roundTime(s.asleep))

@@ -32,21 +32,21 @@ func TestTheClaimFollowsTheEvidence(t *testing.T) {
 		want inventory.Claim
 		says string
 	}{
-		"the count agrees":                    {good, inventory.Verified, "own count agrees (1000)"},
-		"the count agrees after slices":       {func() evidence { e := good(); e.slices = sliceResult{asked: 12, found: 300}; e.pings = 1; return e }, inventory.Verified, "12 slices, which brought 300 topics"},
-		"nothing known, little came":          {silent, inventory.NoSignOfLoss, "hides from this login cannot be told"},
-		"nothing known, much came":            {func() evidence { e := silent(); e.copies, e.wire = 9000, 5_000_000; return e }, inventory.Unverified, "no figure to check against"},
-		"few large messages":                  {func() evidence { e := silent(); e.copies, e.wire = 800, 50_000_000; return e }, inventory.NoSignOfLoss, "less came"},
-		"nothing was dropped, half is hidden": {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "visible to this login"},
-		"half is hidden, said first":          {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "For this login; the broker counts 500 more"},
-		"a count that expired":                {func() evidence { e := good(); e.now.count = -1; return e }, inventory.Verified, "lets it expire a minute after its last change"},
-		"$SYS only in part":                   {func() evidence { e := good(); e.now.own, e.ticked = -1, false; return e }, inventory.NoSignOfLoss, "may not read all of $SYS"},
-		"nothing under $SYS":                  {silent, inventory.NoSignOfLoss, "tells this login nothing under $SYS"},
-		"nothing replayed, filters narrow":    {func() evidence { e := silent(); e.copies, e.held = 0, 0; e.grants[0].Filter = "a/#"; return e }, inventory.Unverified, "under these filters"},
-		"nothing replayed, many are counted":  {func() evidence { e := good(); e.copies, e.held, e.ticked = 0, 0, false; return e }, inventory.Unverified, "yet the broker counts 1000"},
-		"dropped, and the count is higher":    {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 500, 507, 2; return e }, inventory.Incomplete, "rose by 500: some client"},
-		"dropped, but hardly ours":            {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 1001, 507, 2; return e }, inventory.Unverified, "does not say which"},
-		"dropped, and the count agrees":       {func() evidence { e := good(); e.now.dropped, e.now.dropLive = 507, 2; return e }, inventory.Verified, "agrees"},
+		"a count in groups of three, and the count agrees": {good, inventory.Verified, "own count agrees (1 000)"},
+		"the count agrees after slices":                    {func() evidence { e := good(); e.slices = sliceResult{asked: 12, found: 300}; e.pings = 1; return e }, inventory.Verified, "12 slices, which brought 300 topics"},
+		"nothing known, little came":                       {silent, inventory.NoSignOfLoss, "hides from this login cannot be told"},
+		"nothing known, much came":                         {func() evidence { e := silent(); e.copies, e.wire = 9000, 5_000_000; return e }, inventory.Unverified, "no figure to check against"},
+		"few large messages":                               {func() evidence { e := silent(); e.copies, e.wire = 800, 50_000_000; return e }, inventory.NoSignOfLoss, "less came"},
+		"nothing was dropped, half is hidden":              {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "visible to this login"},
+		"half is hidden, said first":                       {func() evidence { e := good(); e.held = 500; return e }, inventory.Verified, "For this login; the broker counts 500 more"},
+		"a count that expired":                             {func() evidence { e := good(); e.now.count = -1; return e }, inventory.Verified, "lets it expire a minute after its last change"},
+		"$SYS only in part":                                {func() evidence { e := good(); e.now.own, e.ticked = -1, false; return e }, inventory.NoSignOfLoss, "may not read all of $SYS"},
+		"nothing under $SYS":                               {silent, inventory.NoSignOfLoss, "tells this login nothing under $SYS"},
+		"nothing replayed, filters narrow":                 {func() evidence { e := silent(); e.copies, e.held = 0, 0; e.grants[0].Filter = "a/#"; return e }, inventory.Unverified, "under these filters"},
+		"nothing replayed, many are counted":               {func() evidence { e := good(); e.copies, e.held, e.ticked = 0, 0, false; return e }, inventory.Unverified, "yet the broker counts 1 000"},
+		"dropped, and the count is higher":                 {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 500, 507, 2; return e }, inventory.Incomplete, "rose by 500: some client"},
+		"dropped, but hardly ours":                         {func() evidence { e := good(); e.held, e.now.dropped, e.now.dropLive = 1001, 507, 2; return e }, inventory.Unverified, "does not say which"},
+		"dropped, and the count agrees":                    {func() evidence { e := good(); e.now.dropped, e.now.dropLive = 507, 2; return e }, inventory.Verified, "agrees"},
 		"dropped counter was silent, now speaks": {func() evidence {
 			e := silent()
 			e.pings = 1
@@ -54,7 +54,7 @@ func TestTheClaimFollowsTheEvidence(t *testing.T) {
 			e.now.dropped, e.now.dropLive = 9, 1
 			return e
 		}, inventory.Incomplete, "dropped counter rose"},
-		"a count without a dropped counter": {func() evidence { e := good(); e.now.version, e.now.dropped = "", -1; e.held = 900; return e }, inventory.Incomplete, "counts 1000 topics and 900 are here"},
+		"a count without a dropped counter": {func() evidence { e := good(); e.now.version, e.now.dropped = "", -1; e.held = 900; return e }, inventory.Incomplete, "counts 1 000 topics and 900 are here"},
 		"an old count that is higher": {func() evidence {
 			e := good()
 			e.now.version, e.now.dropped, e.ticked = "", -1, false

@@ -47,16 +47,16 @@ func (r *sliceResult) gaps(claim inventory.Claim) (gaps []inventory.Gap) {
 		gaps = append(gaps, inventory.Gap{Count: -1, Text: fmt.Sprintf(format, args...)})
 	}
 	if r.whole > 0 {
-		add("A part of %d topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", r.whole)
+		add("A part of %s topics cannot be asked for in smaller pieces: its names lie side by side in one level, and no topic filter names a part of a level.", grouped(r.whole))
 	}
 	if r.flat && r.whole == 0 {
 		add("What is missing has names that were never seen: they lie side by side in one level, and no topic filter names a part of a level.")
 	}
 	if r.refused > 0 {
-		add("The broker refused %d of the narrower filters.", r.refused)
+		add("The broker refused %s of the narrower filters.", grouped(r.refused))
 	}
 	if r.skipped > 0 {
-		add("%d names cannot stand in a topic filter.", r.skipped)
+		add("%s names cannot stand in a topic filter.", grouped(r.skipped))
 	}
 	if r.dear {
 		add("Not every way to divide the store was tried: some would hold up the broker's other clients for too long.")

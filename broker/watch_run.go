@@ -263,8 +263,8 @@ func (w *Watcher) deferred(due time.Time) {
 	n := w.inv.Counts().Topics
 	w.setCoverage(func(c *inventory.Coverage) {
 		c.Claim = inventory.Incomplete
-		c.Rule = fmt.Sprintf("The connection was away and the store was not asked for again yet: automatic scans of %d topics keep a distance of %s, the next starts at %s.",
-			n, roundTime(scanGap(n)), due.Format("15:04:05"))
+		c.Rule = fmt.Sprintf("The connection was away and the store was not asked for again yet: automatic scans of %s topics keep a distance of %s, the next starts at %s.",
+			grouped(n), roundTime(scanGap(n)), due.Format("15:04:05"))
 		c.Gaps = []inventory.Gap{{Count: -1, Text: "What changed while nobody watched is not known."}}
 		c.Remedies = []string{"Scan now, or wait for the next scan."}
 	})

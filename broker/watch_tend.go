@@ -89,7 +89,7 @@ func (w *Watcher) settleUnseen(ctx context.Context, e *evidence, topics [][]byte
 	done, kept, unsure := int64(0), int64(0), int64(0)
 	answer := func(topic []byte, at int64, v verdict) {
 		if done%fewTogether == 0 {
-			w.progress(done, int64(len(topics)), "asking for %d topics that the scan did not bring", len(topics))
+			w.progress(done, int64(len(topics)), "asking for %s topics that the scan did not bring", grouped(len(topics)))
 		}
 		done++
 		switch v {
