@@ -24,7 +24,8 @@ type act struct {
 	begun   time.Time
 	cancel  context.CancelFunc
 	started atomic.Bool
-	ended   chan struct{} // closed when the command has ended
+	ended   chan struct{}            // closed when the command has ended
+	result  atomic.Pointer[actedMsg] // how it ended, set before ended is closed
 
 	mu    sync.Mutex
 	steps []walked
@@ -32,6 +33,7 @@ type act struct {
 
 	// What follows is known when it has ended.
 	over     bool
+	late     bool // the screen was being left: nobody read how it ended
 	overAt   time.Time
 	op       actions.Operation
 	undo     actions.UndoOutcome
@@ -139,31 +141,35 @@ func (m *model) begin(a *act, do func(ctx context.Context, told func(actions.Pro
 		if h, ok, err := r.Head(context.WithoutCancel(ctx)); err == nil && ok {
 			msg.head = h.SHA256
 		}
+		a.result.Store(&msg)
 		return msg
 	})
+}
+
+// take keeps how it ended.
+func (a *act) take(msg actedMsg, now time.Time) {
+	a.over, a.overAt, a.op, a.undo, a.head = true, now, msg.op, msg.undo, msg.head
+	if msg.err != nil {
+		a.err = msg.err.Error()
+	}
 }
 
 // acted takes in how an act ended, and has what comes after it begun.
 func (m *model) acted(msg actedMsg) tea.Cmd {
 	a := msg.a
-	a.over, a.overAt, a.op, a.undo, a.head = true, m.o.Now(), msg.op, msg.undo, msg.head
-	if msg.err != nil {
-		a.err = msg.err.Error()
-	}
+	a.take(msg, m.o.Now())
 	if m.running == a {
 		m.running = nil
 	}
 	if !m.leaving.IsZero() {
+		a.late = true
 		return tea.Quit
 	}
 	text, t := a.news()
 	m.announce(t, text)
 	cmds := []tea.Cmd{m.readRecord()}
-	if !a.restore && a.watch > 0 && a.op.Outcome != nil {
-		switch a.op.Outcome.Verdict {
-		case actions.ClearedVerified, actions.CouldNotVerify, actions.NoAnswer, actions.Collateral, actions.EmptyReplay:
-			cmds = append(cmds, m.watchReturn(a, m.o.Now().Add(a.watch)))
-		}
+	if a.returnPossible() {
+		cmds = append(cmds, m.watchReturn(a, m.o.Now().Add(a.watch)))
 	}
 	return tea.Batch(cmds...)
 }

@@ -308,6 +308,13 @@ func TestOneClearAtATimeAndTheOtherKeySaysWhich(t *testing.T) {
 	}
 }
 
+// farewell returns what is said when the screen is left now.
+func (s *stage) farewell() string {
+	var b strings.Builder
+	s.m.farewell(&b)
+	return b.String()
+}
+
 func TestLeavingInTheMiddleWaitsForTheOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -341,7 +348,54 @@ func TestLeavingInTheMiddleWaitsForTheOutcome(t *testing.T) {
 			if len(shop.watched) != 0 {
 				t.Error("a watch was begun by somebody who left")
 			}
+			said, want := s.farewell(), "The clear of "+birthdayState+": nothing was sent (left): left before anything was sent.\n"
+			if c.sent > 0 {
+				want = "The clear of " + birthdayState + ": cleared and verified. The sentence of cleared and verified. A return was not watched for.\n"
+			}
+			if said != want {
+				t.Errorf("after leaving it says %q, want %q", said, want)
+			}
 		})
+	}
+}
+
+// The fault: the terminal never said how a clear ended that was running when the screen was left, nor that the watch for
+// a return was dropped.
+func TestLeavingSaysWhatWasNotWatchedToItsEnd(t *testing.T) {
+	s, shop := clearStage(t, 80, 24, false)
+	shop.watching = func() {
+		if said := s.farewell(); !strings.Contains(said, "The clear of "+birthdayState+": cleared and verified; the return was not watched to its end, ") {
+			t.Errorf("while a return is watched for: %q", said)
+		}
+	}
+	s.keys("x")
+	s.typeWord("state")
+	s.keys("enter")
+	if len(shop.watched) != 1 {
+		t.Fatalf("watched %v", shop.watched)
+	}
+	if said := s.farewell(); said != "" {
+		t.Errorf("everything was on the screen: %q", said)
+	}
+}
+
+// A signal ends the screen before its model hears of the end of an act.
+func TestASignalInTheMiddleSaysHowTheActEnded(t *testing.T) {
+	s, _ := clearStage(t, 80, 24, false)
+	topic := []byte(birthdayState)
+	never := &act{topic: topic}
+	unknown := &act{topic: topic, sends: true}
+	ended := &act{topic: topic, restore: true}
+	ended.result.Store(&actedMsg{undo: actions.UndoOutcome{Result: actions.Restored, Sentence: "it was put back"}})
+	for a, want := range map[*act]string{
+		never:   "The clear of " + birthdayState + ": nothing was sent: left before it had begun.\n",
+		unknown: "The clear of " + birthdayState + ": it may have been sent, and its answer was not waited for any longer; the next start tells what is known of it.\n",
+		ended:   "The undo of " + birthdayState + ": it was put back.\n",
+	} {
+		s.m.acts, s.m.running = []*act{a}, a
+		if said := s.farewell(); said != want {
+			t.Errorf("it says %q, want %q", said, want)
+		}
 	}
 }
 

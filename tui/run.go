@@ -17,8 +17,8 @@ import (
 
 // Run draws the screen on the terminal out, hears keys from the terminal in, and returns when the person leaves (nil),
 // when ctx ends (its error, wrapped), when there is no terminal for a screen (ErrNoScreen, nothing was written), or when
-// the terminal cannot be written to any more (ErrTerminalGone, wrapped with the cause). It has given the terminal back and
-// its own commands have ended when it returns. It sets no signal handler: whoever calls turns signals into the end of ctx.
+// the terminal cannot be written to any more (ErrTerminalGone, wrapped with the cause). It has given the terminal back,
+// written there how an act ended that was under way, and its own commands have ended when it returns. It sets no signal handler: whoever calls turns signals into the end of ctx.
 func Run(ctx context.Context, o Options, in, out *os.File) error {
 	env := environ(o.Environ)
 	if env == nil {
@@ -42,6 +42,7 @@ func run(ctx context.Context, o Options, in io.Reader, out io.Writer, more ...te
 	m.tasks.shut()
 	m.finish()
 	m.tasks.wait(5 * time.Second)
+	m.farewell(out)
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		return nil
