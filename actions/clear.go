@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"retainscope/inventory"
@@ -38,6 +39,9 @@ func (c *Clearer) Clear(ctx context.Context, req Request) (Operation, error) {
 	r.op.Topic = bytes.Clone(req.Topic)
 	if err := RefuseTopic(req.Topic); err != nil {
 		return r.refuse(BadTopic, err), nil
+	}
+	if _, err := c.Desk.Manifest(); errors.Is(err, fs.ErrNotExist) {
+		return r.refuse(ManifestUnreadable, err), nil // and no lock is left where there is nothing to guard
 	}
 	done, err := c.Desk.begin(ctx, req.Topic)
 	if err != nil {

@@ -46,7 +46,11 @@ func (p *parser) keys(s *section, readers map[string]func(node)) {
 
 func (p *parser) want(n node, kind valueKind) bool {
 	if n.val.kind != kind {
-		p.wrong(n.line, "key %s wants %s, not %s", n.key, valueNames[kind], valueNames[n.val.kind])
+		example := ""
+		if kind == timeValue {
+			example = "; write it without quotes, as 2026-11-30T14:00:00Z"
+		}
+		p.wrong(n.line, "key %s wants %s, not %s%s", n.key, valueNames[kind], valueNames[n.val.kind], example)
 		return false
 	}
 	return true

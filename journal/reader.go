@@ -64,6 +64,9 @@ func read(path, mode string) (*Reader, error) {
 	}
 	if err != nil {
 		_ = db.Close()
+		if foreign(err) {
+			err = errForeign // SQLite says it with a number, once for each question
+		}
 		return nil, err
 	}
 	return r, nil
