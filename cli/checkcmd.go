@@ -94,6 +94,7 @@ func (p *program) runCheck(ctx context.Context, o checkOptions) error {
 	if err != nil {
 		return usage(err)
 	}
+	p.warns(t.past)
 	m, err := t.desk.Manifest()
 	if err != nil {
 		return p.badManifest(t, err)
@@ -154,7 +155,7 @@ func (p *program) readList(path string) (_ *actions.Model, err error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("read saved list: %w", err)
+			return nil, fmt.Errorf("the saved list cannot be read: %w", unreadable(path, err))
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		in = f

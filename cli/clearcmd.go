@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -205,14 +204,14 @@ func (w *wipe) report() {
 		fmt.Fprintf(w.stdout, "note: %s\n", s)
 	}
 	if i := w.op.Intent; i != nil && i.Expect != "" && mayReturn(o.Verdict) {
-		fmt.Fprintf(w.stdout, "note: %s; --window watches for longer, `retainscope record recheck` looks again later\n", i.Expect)
+		fmt.Fprintf(w.stdout, "note: %s; --window watches for longer, `%s` looks again later\n", i.Expect, w.again("record recheck", w.op.ID))
 	}
 	fmt.Fprintf(w.stdout, "operation: %s\n", w.op.ID)
 	if o.Verdict.Sent() {
 		if why := w.noUndo(); why != nil {
 			fmt.Fprintf(w.stdout, "undo: none, %s\n", *why)
 		} else {
-			fmt.Fprintf(w.stdout, "undo: retainscope restore %s\n", w.op.ID)
+			fmt.Fprintf(w.stdout, "undo: %s\n", w.again("restore", w.op.ID))
 		}
 	}
 }
@@ -236,7 +235,7 @@ func (w *wipe) finish(ctx context.Context) error {
 		text += w.another()
 	}
 	if w.lost != nil {
-		fmt.Fprintf(w.stderr, "retainscope: warning: %s\n", w.lost)
+		w.say("warning: %s", w.lost)
 		if code == ExitOK {
 			code = ExitFailed // without its evidence it is not what was asked for
 		}
@@ -256,16 +255,16 @@ func (w *wipe) advice() string {
 	switch w.op.Outcome.Obstacle {
 	case actions.ManifestUnreadable:
 		if _, err := w.desk.Manifest(); errors.Is(err, fs.ErrNotExist) {
-			return "; `retainscope draft --topic TOPIC` begins one"
+			return fmt.Sprintf("; `%s` begins one", w.again("draft", topicOption(w.topic)))
 		}
-		return "; `retainscope check --offline` tells everything that is wrong with it"
+		return fmt.Sprintf("; `%s` tells everything that is wrong with it", w.again("check", "--offline"))
 	case actions.NotApproved:
 		if m, err := w.desk.Manifest(); err == nil {
 			if _, listed := m.Find(w.topic); !listed {
-				return fmt.Sprintf("; `retainscope draft --topic %s` begins an entry in %s", shellWord(w.topic), quoteless(w.path))
+				return fmt.Sprintf("; `%s` begins an entry in %s", w.again("draft", topicOption(w.topic)), quoteless(w.path))
 			}
 		}
-		return fmt.Sprintf("; the manifest is %s, and `retainscope check` tells what it lacks", quoteless(w.path))
+		return fmt.Sprintf("; the manifest is %s, and `%s` tells what it lacks", quoteless(w.path), w.again("check"))
 	case actions.ApprovalSpent:
 		return fmt.Sprintf("; in %s write approved_at anew, and the fingerprint if the value is another", quoteless(w.path))
 	case actions.AnotherBroker:
@@ -281,17 +280,6 @@ func (w *wipe) another() string {
 		return ""
 	}
 	return fmt.Sprintf("; if that may go as well, approve it: in %s write approved_at anew and fingerprint = \"%s\"", quoteless(w.path), now.Fingerprint)
-}
-
-// shellWord is a topic as it is typed after --topic, or a placeholder where a shell would not take it as it is.
-func shellWord(topic []byte) string {
-	name := tui.Printable(topic)
-	if name != string(topic) || strings.ContainsFunc(name, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/_-.:=@", r))
-	}) || strings.HasPrefix(name, "-") {
-		return "TOPIC"
-	}
-	return name
 }
 
 // noUndo returns why there is no way back, nil where there is one.

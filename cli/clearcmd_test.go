@@ -405,7 +405,7 @@ func TestAClearThatWasKilledIsUnknownAtTheNextStartAndCanBeLookedAt(t *testing.T
 	_ = s.ends()
 	o := b.run("record", "show")
 	op := b.only()
-	again := "retainscope record recheck " + op.Operation
+	again := op.Operation + "` looks what the topic holds now"
 	if o.code != ExitOK || op.Verdict != actions.Unknown || !op.Open || !strings.Contains(o.out, "unknown") || !strings.Contains(o.errout, again) || !strings.Contains(o.errout, "what became of it is not known") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
 	}

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/BurntSushi/toml"
 
@@ -57,7 +58,7 @@ func readConfig(path string, must bool) (*configFile, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, fmt.Errorf("the configuration cannot be read: %w", unreadable(path, err))
 	}
 	f, err := parseConfig(path, string(raw))
 	if err != nil {
@@ -69,12 +70,42 @@ func readConfig(path string, must bool) (*configFile, error) {
 	return f, nil
 }
 
+// unreadable says in words why a file that was named cannot be read.
+func unreadable(path string, err error) error {
+	what := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what = "there is no file " + quote(path)
+	case errors.Is(err, fs.ErrPermission):
+		what = quote(path) + " may not be read by this user"
+	case errors.Is(err, syscall.EISDIR):
+		what = quote(path) + " is a folder"
+	default:
+		return err
+	}
+	return &said{what, err}
+}
+
+// said is an error in other words.
+type said struct {
+	text string
+	err  error
+}
+
+func (s *said) Error() string { return s.text }
+
+// Unwrap returns the error that is said.
+func (s *said) Unwrap() error { return s.err }
+
 // parseConfig reads text; the error names path and line.
 func parseConfig(path, text string) (*configFile, error) {
 	f := &configFile{path: path, text: text}
 	if _, err := toml.Decode(f.text, &f.doc); err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {
+			if strings.Contains(p.Message, `got '\n' instead`) {
+				p.Position.Line-- // what is missing is missing before the end of the line
+			}
 			return nil, fmt.Errorf("%s line %d: %s", path, p.Position.Line, f.whyUnreadable(p))
 		}
 		return nil, fmt.Errorf("%s: %s", path, quoteless(err.Error()))
@@ -85,7 +116,7 @@ func parseConfig(path, text string) (*configFile, error) {
 // whyUnreadable says what is wrong with a line, and where it is the value of a setting, which and what it takes. What
 // may be a secret without its quotes is not repeated.
 func (f *configFile) whyUnreadable(p toml.ParseError) string {
-	why := quoteless(firstLine(p.Message, p.Error()))
+	why := inWords(quoteless(firstLine(p.Message, p.Error())))
 	key := parts(p.LastKey)
 	if len(key) < 2 || lineOf(f.text, key) != p.Position.Line {
 		return why
@@ -104,6 +135,23 @@ func (f *configFile) whyUnreadable(p toml.ParseError) string {
 		return fmt.Sprintf("%s: %s; its value %s", s.id(), why, s.bind(new(Settings)).take(nil, false))
 	}
 	return why
+}
+
+// inWords returns what a person understands of what the parser of TOML says.
+func inWords(parser string) string {
+	for _, k := range []struct{ has, words string }{
+		{"to end table name", "the name of a section is not closed: write it as [mqtt]"},
+		{"expected value but found", "a value is missing, or is none: texts stand in quotes"},
+		{"strings cannot contain newlines", "a text is not closed with its quote"},
+		{"unexpected EOF", "the file ends in the middle of a value"},
+		{"expected '.' or '='", "an = is missing behind the name of a setting"},
+		{"expected a top-level item to end", "something stands behind the value; a text stands in quotes"},
+	} {
+		if strings.Contains(parser, k.has) {
+			return k.words
+		}
+	}
+	return parser
 }
 
 func firstLine(texts ...string) string {

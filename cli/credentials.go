@@ -221,7 +221,7 @@ func (r *resolved) readPasswordFile(l login) error {
 	where := r.from[key]
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read %s (%s): %w", key, where, err)
+		return fmt.Errorf("%s (%s): %w", key, where, unreadable(path, err))
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
 	line = strings.TrimSuffix(line, "\r")

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +80,7 @@ func (p *program) runDemo(ctx context.Context, o demoOptions) error {
 	}
 	defer d.Close()
 	if host, _, err := net.SplitHostPort(o.listen); err == nil && o.listen != "" && !onLoopback(host) {
-		fmt.Fprintf(p.stderr, "retainscope: warning: everybody who can reach %s may read and write this broker\n", quoteless(o.listen))
+		p.say("warning: everybody who can reach %s may read and write this broker", quoteless(o.listen))
 	}
 	if o.serve {
 		if _, err := fmt.Fprintln(p.stdout, d.URL()); err != nil {
@@ -136,6 +137,9 @@ func (p *program) loadInto(ctx context.Context, address string) error {
 		return err
 	}
 	n, err := demo.LoadAs(ctx, host, demo.Login{User: r.MQTT.User, Password: string(r.MQTT.Password)})
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%s refused the connection: nothing listens there", host)
+	}
 	if err != nil {
 		return failed(ctx, err)
 	}

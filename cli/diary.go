@@ -66,5 +66,9 @@ func (d *diary) found(f figures) {
 		return
 	}
 	d.told, d.left, d.hazes = true, *f.LeftBehind, *f.Hazards
-	d.log.Info("found", "retained", f.Retained, "without_expiry", f.WithoutExpiry, "left_behind", d.left, "hazards", d.hazes)
+	args := []any{"retained", f.Retained, "without_expiry", f.WithoutExpiry, "left_behind", d.left, "hazards", d.hazes}
+	if f.own > 0 {
+		args = append(args, "own_topics_left_out", f.own) // the scan has seen them
+	}
+	d.log.Info("found", args...)
 }

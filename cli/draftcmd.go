@@ -145,7 +145,7 @@ func (p *program) badManifest(t *retiring, err error) error {
 	var wrong *actions.ManifestError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &exit{ExitFailed, fmt.Errorf("there is no manifest %s; `retainscope draft --topic TOPIC` begins one", quoteless(t.path))}
+		return &exit{ExitFailed, fmt.Errorf("there is no manifest %s; `%s` begins one", quoteless(t.path), p.again("draft", "--topic TOPIC"))}
 	case !errors.As(err, &wrong):
 		return &exit{ExitFailed, err}
 	}
@@ -154,7 +154,7 @@ func (p *program) badManifest(t *retiring, err error) error {
 		if w.Line > 0 {
 			where += fmt.Sprintf(" line %d", w.Line)
 		}
-		fmt.Fprintf(p.stderr, "retainscope: %s: %s\n", where, w.Text)
+		p.say("%s: %s", where, w.Text)
 	}
 	return &exit{code: ExitFailed}
 }

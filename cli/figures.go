@@ -26,6 +26,8 @@ type figures struct {
 	NotSeen *int64 `json:"not_seen"`
 	// LastChange is when a topic came, changed or went last; null where none has since watching began.
 	LastChange *time.Time `json:"last_change"`
+
+	own int // topics of its own that are held, and left out of the numbers
 }
 
 // coverages are the values of figures.Coverage.
@@ -63,6 +65,7 @@ func (c *counter) count(link inventory.Link, cov inventory.Coverage) figures {
 			continue
 		}
 		f.Retained--
+		f.own++
 		f.Bytes -= int64(s.Size)
 		for _, x := range []struct {
 			flag inventory.Flags

@@ -146,7 +146,7 @@ func (p *program) load(ctx context.Context) (*resolved, error) {
 		return nil, usage(err)
 	}
 	for _, w := range r.warnings {
-		fmt.Fprintf(p.stderr, "retainscope: warning: %s\n", w)
+		p.say("warning: %s", w)
 	}
 	if p.askPassword {
 		r.from["mqtt.password"] = source{layer: fromPrompt}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -293,6 +294,33 @@ func TestAListKnowsWhatTheJournalKnows(t *testing.T) {
 	}
 	if o := run(t, nil, append(args, "--journal=false")...); strings.Contains(o.out, "SEEN LIVE") || strings.Contains(o.out, "kept alive") {
 		t.Errorf("without a journal:\n%s", o.out)
+	}
+}
+
+// The fault: a journal that could not be read changed what looks left behind, without a word.
+func TestAJournalThatAPersonNamedAndThatCannotBeReadIsWarnedAbout(t *testing.T) {
+	t.Parallel()
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"sys_interval 1"}})
+	other := observed(t, testbroker.Start(t, testbroker.Config{}))
+	junk, missing := file(t, "junk.db", "no journal\n"), filepath.Join(t.TempDir(), "missing.db")
+	for _, c := range []struct{ name, path, says string }{
+		{"junk", junk, "is not a journal"}, {"a missing file", missing, "there is no file"}, {"that of another broker", other, "belongs to"},
+	} {
+		config := file(t, "c.toml", "[journal]\nfile = "+quote(c.path)+"\n")
+		for source, by := range map[string][2][]string{
+			"flag --journal-file":       {nil, {"--journal-file", c.path}},
+			"environment JOURNAL__FILE": {{"JOURNAL__FILE=" + c.path}, nil},
+			config + " line 2":          {nil, {"--config", config}},
+		} {
+			o := run(t, by[0], append([]string{"list", "--quiet-time", "200ms", "--broker", b.URL()}, by[1]...)...)
+			warned := regexp.MustCompile(`(?m)^retainscope: warning: journal\.file .*$`).FindAllString(o.errout, -1)
+			if len(warned) != 1 || !strings.Contains(warned[0], source) || !strings.Contains(warned[0], c.says) {
+				t.Errorf("%s by %s warns %q (%s)", c.name, source, warned, o.errout)
+			}
+		}
+	}
+	if o := run(t, nil, "list", "--quiet-time", "200ms", "--broker", b.URL()); strings.Contains(o.errout, "journal") {
+		t.Errorf("nobody named one: %s", o.errout)
 	}
 }
 

@@ -44,8 +44,8 @@ these two with the reason on stderr; 1 failed; 2 wrong usage or settings; 130 in
 --where takes what / takes in the screen: words, globs with *, MQTT filters, is:never is:expiring is:unknown is:due
 is:live is:changed is:fell is:odd is:cut is:empty is:served is:differs is:notseen is:left
 is:hazard is:marked is:approved (to be cleared by the manifest, the approval not used up, the value as approved),
-owner:NAME, finding:NAME, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes topic, expiry, size, live or
-received, with a minus in front for descending.
+owner:NAME, finding:NAME, size>1k, expiry<10m, payload:text, re:EXPR, and a minus in front of any of them. --sort takes
+topic, expiry, size, live, received or reading, with a minus in front for descending.
 
 JSON, one object a line:
   topic            text; bytes that are not UTF-8 are replaced, and topic_hex then has the exact bytes
@@ -69,7 +69,7 @@ JSON, one object a line:
   owner            a guess, null where nobody is known; owner_rule: what decided
   left, hazard     whether it looks left behind, and whether the message does something by itself
   liveness         of the owner: {state: unknown, online or offline, topic, value, note}
-  findings         list of {kind, strength: weak medium strong or hazard, reason}
+  findings         list of {kind, strength: weak medium strong or hazard, reason};
                    reading to findings are missing with --readings=false
   payload          with --payload; payload_base64 where it is not UTF-8. kept: its bytes, where the flag is "cut"
   NAME_hex         beside content_type, response_topic, user_properties where their text is not the bytes
@@ -100,7 +100,7 @@ otherwise nothing is written until the end.`,
 	f.StringVar(&o.sort, "sort", "topic", "`KEY`: topic, expiry, size, live, received or reading; a minus in front turns it round")
 	f.BoolVar(&o.json, "json", false, "JSON lines")
 	f.BoolVar(&p.wide, "wide", false, "whole topics on a terminal too, as in a pipe")
-	f.BoolVar(&o.payload, "payload", false, "with the payloads")
+	f.BoolVar(&o.payload, "payload", false, "with the payloads: in JSON, or as a last column of the table")
 	f.DurationVar(&o.limit, "timeout", 0, "stop scanning after the `TIME` and list what came (0 waits for the end)")
 	p.manifestFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(sortWords(), cobra.ShellCompDirectiveNoFileComp))
@@ -137,7 +137,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 	if err := p.markApproved(ctx, r, log, inv, filter); err != nil {
 		return err
 	}
-	memory := r.remember(inv, log).known(ctx)
+	memory := p.warns(r.remember(inv, log)).known(ctx)
 	if reader != nil {
 		if err := newFeeder(inv, reader, slices.Concat(r.Scan.Filters, r.Scan.ExtraFilters)).catchUp(ctx, s.Link, s.Coverage, time.Now()); err != nil {
 			return failed(ctx, err)
@@ -157,7 +157,7 @@ func (p *program) runList(ctx context.Context, o listOptions) error {
 		return failed(ctx, err)
 	}
 	if text := forThisLogin(s.Coverage); text != "" {
-		fmt.Fprintln(p.stderr, "retainscope:", text)
+		p.say("%s", text)
 	}
 	return verdict(s.Coverage)
 }

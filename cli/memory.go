@@ -27,6 +27,8 @@ type memory struct {
 	file, broker string
 	inv          *inventory.Inventory
 	log          *slog.Logger
+	named        string                 // where a person named the file; empty where it is the usual one
+	warn         func(text string)      // where a person hears that a named file cannot be read; nil on a screen
 	writes       func() *journal.Reader // returns the reader of the journal while this program writes it, nil otherwise
 
 	mu    sync.Mutex
@@ -62,7 +64,22 @@ func (r *resolved) remember(inv *inventory.Inventory, log *slog.Logger) *memory 
 	if file == "" {
 		return nil
 	}
-	return &memory{file: file, broker: actions.CanonicalAddress(r.MQTT.Broker), inv: inv, log: log, said: map[string]silence{}}
+	m := &memory{file: file, broker: actions.CanonicalAddress(r.MQTT.Broker), inv: inv, log: log, said: map[string]silence{}}
+	if r.Journal.File != "" {
+		m.named = r.from["journal.file"].String()
+	}
+	return m
+}
+
+// warns has a person told on stderr, once, when a journal that they named cannot be read: without it other topics look
+// left behind. It returns m, which may be nil.
+func (p *program) warns(m *memory) *memory {
+	if m != nil && m.named != "" {
+		m.warn = func(text string) {
+			p.say("warning: journal.file (%s): %s; nothing is known of the time before", m.named, oneLine(text))
+		}
+	}
+	return m
 }
 
 // journalFile returns the path of the journal, "" where there is to be none.
@@ -85,8 +102,11 @@ func (m *memory) read(ctx context.Context, f func(*journal.Reader) error) {
 	switch {
 	case err == nil:
 		m.complain("")
-	case !errors.Is(err, os.ErrNotExist) && ctx.Err() == nil:
+	case ctx.Err() != nil:
+	case !errors.Is(err, os.ErrNotExist):
 		m.complain(err.Error())
+	case m.warn != nil:
+		m.complain("there is no file " + quote(m.file))
 	}
 }
 
@@ -116,6 +136,9 @@ func (m *memory) complain(text string) {
 	defer m.mu.Unlock()
 	if text != "" && text != m.told {
 		m.log.Warn("the journal cannot be read", "error", text)
+		if m.warn != nil {
+			m.warn(text)
+		}
 	}
 	m.told = text
 }

@@ -216,3 +216,15 @@ func TestTheJSONOfAnOperationHoldsItsFactsAndNoPayload(t *testing.T) {
 		t.Errorf("the shell offers to put back what was put back: %s%s", o.out, o.errout)
 	}
 }
+
+func TestTheHelpOfTheRecordExplainsClosedAndOpen(t *testing.T) {
+	o := run(t, nil, "record", "show", "--help")
+	for _, c := range (actions.Operation{}).Closings() {
+		if !strings.Contains(o.out, c.Question+" (") {
+			t.Errorf("%s is not explained", c.Question)
+		}
+	}
+	if !strings.Contains(o.out, "closed") || !strings.Contains(o.out, "or open") {
+		t.Error("closed and open are not explained")
+	}
+}

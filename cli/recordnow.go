@@ -156,8 +156,8 @@ func (p *program) tellNotAsked(all map[string]latest) {
 	}
 	switch {
 	case n == 1:
-		fmt.Fprintf(p.stderr, "retainscope: the broker was not asked whether 1 topic, once cleared, holds something again: %s\n", oneLine(why))
+		p.say("the broker was not asked whether 1 topic, once cleared, holds something again: %s", oneLine(why))
 	case n > 1:
-		fmt.Fprintf(p.stderr, "retainscope: the broker was not asked whether %s topics, once cleared, hold something again: %s\n", thousands(int64(n)), oneLine(why))
+		p.say("the broker was not asked whether %s topics, once cleared, hold something again: %s", thousands(int64(n)), oneLine(why))
 	}
 }

@@ -24,7 +24,9 @@ func (p *program) recordShow() *cobra.Command {
 		Short: "List the operations, or print one as a person reads it",
 		Long: `List the operations, oldest first, or print one in full: whose the topic was, who could write it, what was on the wire,
 what was read back by whom and until when, and what stays unproven. A clear that was begun and has no outcome is running,
-by a process that is named, or is shown as unknown where nobody runs it.
+by a process that is named, or is shown as unknown where nobody runs it. Four questions of one operation are each closed
+(answered by evidence) or open, with the reason: ownership (who owned and approved it), writers (all of them silent),
+acknowledgement (the broker accepted the message), read-back (the topic was not observed again).
 
 Of a topic that was cleared, and neither put back nor cleared again since, it says what is known by now, and from when: the
 broker is asked, by the login of the observer, whether it holds something again; with --offline, or where it cannot be
@@ -109,7 +111,7 @@ func (p *program) showAll(ctx context.Context, t *retiring, line *progress, o sh
 	p.tellRecord(l)
 	p.tellNotAsked(now)
 	if l.Skipped > 0 {
-		fmt.Fprintf(p.stderr, "retainscope: warning: %s of the record cannot be read; `retainscope record verify` says which\n", actions.Counted(int(l.Skipped), "line"))
+		p.say("warning: %s of the record cannot be read; `%s` says which", actions.Counted(int(l.Skipped), "line"), p.again("record verify"))
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (p *program) runRestore(ctx context.Context, id string, o restoreOptions) e
 		}
 		line.clear()
 		if recordErr != nil {
-			fmt.Fprintf(p.stderr, "retainscope: warning: %s\n", recordErr)
+			p.say("warning: %s", recordErr)
 		}
 		code := restoreExit(out)
 		if err := p.tellRestore(t, c.Broker, topic, out, o.json); err != nil {
@@ -129,7 +129,7 @@ func (p *program) tellRestore(t *retiring, b actions.BrokerID, topic []byte, out
 // noOperation says which operations there are where one was asked for that is none.
 func (p *program) noOperation(ctx context.Context, t *retiring, err error) error {
 	if errors.Is(err, actions.ErrNoOperation) {
-		return &exit{ExitFailed, fmt.Errorf("%w; `retainscope record show` lists those in the record of %s", err, quoteless(t.path))}
+		return &exit{ExitFailed, fmt.Errorf("%w; `%s` lists those in the record of %s", err, p.again("record show"), quoteless(t.path))}
 	}
 	return failed(ctx, err)
 }

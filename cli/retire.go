@@ -100,6 +100,7 @@ func (p *program) retire(ctx context.Context, do func(t *retiring, line *progres
 	if err != nil {
 		return usage(err)
 	}
+	p.warns(t.past)
 	line := newProgress(p.stderr)
 	defer line.clear()
 	return do(t, line)
@@ -137,7 +138,7 @@ func (p *program) ends(code int, text string) error {
 	if code == ExitOK {
 		return &exit{ExitFailed, fmt.Errorf("%w; %s", p.stdout.lost, text)} // it was to be read there
 	}
-	fmt.Fprintf(p.stderr, "retainscope: %s\n", text)
+	p.say("%s", text)
 	return &exit{code: code}
 }
 
@@ -151,27 +152,27 @@ func (t *retiring) list(ctx context.Context, line *progress) (actions.Listed, er
 // and no outcome and were not looked at since: somebody stopped the program, or the power went.
 func (p *program) tellRecord(l actions.Listed) {
 	if wrong := l.Check.Wrong(); wrong != "" {
-		fmt.Fprintf(p.stderr, "retainscope: warning: the record is not as it was written: %s; `retainscope record verify` says more\n", wrong)
+		p.say("warning: the record is not as it was written: %s; `%s` says more", wrong, p.again("record verify"))
 	}
 	if s, yes := l.Running(); yes {
-		fmt.Fprintf(p.stderr, "retainscope: the clear %s of %s was begun at %s and is running now, by %s: there is no outcome yet\n", s.ID, actions.Quote(s.Topic), instant(s.Begun), s.Running)
+		p.say("the clear %s of %s was begun at %s and is running now, by %s: there is no outcome yet", s.ID, actions.Quote(s.Topic), instant(s.Begun), s.Running)
 	}
 	for _, s := range l.Open() {
 		if s.LastAt.After(s.Begun) {
 			continue // rechecked
 		}
-		fmt.Fprintf(p.stderr, "retainscope: %s\n", openText(s))
+		p.say("%s", p.openText(s))
 	}
 }
 
 // openText is one sentence about a clear without an outcome.
-func openText(s actions.Summary) string {
+func (p *program) openText(s actions.Summary) string {
 	what := "what became of it is not known"
 	if s.SentNothing {
 		what = "as far as the record goes nothing was sent"
 	}
-	return fmt.Sprintf("the clear %s of %s was begun at %s and has no outcome: it was stopped, and nobody is running it; %s; `retainscope record recheck %s` looks what the topic holds now",
-		s.ID, actions.Quote(s.Topic), instant(s.Begun), what, s.ID)
+	return fmt.Sprintf("the clear %s of %s was begun at %s and has no outcome: it was stopped, and nobody is running it; %s; `%s` looks what the topic holds now",
+		s.ID, actions.Quote(s.Topic), instant(s.Begun), what, p.again("record recheck", s.ID))
 }
 
 // headOf returns the end of the record, nil where there is none or it cannot be read.

@@ -372,6 +372,9 @@ func TestLeavingInTheMiddleOfAClearLeavesAnOutcome(t *testing.T) {
 			if !c.answer {
 				close(release)
 			}
+			if last := map[actions.Verdict]string{actions.ClearedVerified: "cleared and verified", actions.NoAnswer: "no answer", actions.NotSent: "nothing was sent (left)"}[c.verdict]; c.name != "the terminal goes, and the broker answers" {
+				s.until("how it ended", func(v string) bool { return strings.Contains(v, "The clear of "+birthday+": "+last) })
+			}
 			b.url = direct
 			op := b.onlyOf(gate.url)
 			if op.Open || op.Verdict != c.verdict {

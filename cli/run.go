@@ -59,7 +59,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(stderr)
-	return p.end(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = p.misled
+	}
+	return p.end(err)
 }
 
 // end says on stderr what is left to say of err and of output that could not be written, and returns the exit code: that
@@ -84,10 +88,10 @@ func (p *program) end(err error) int {
 		lost = nil
 	}
 	if e.err != nil {
-		fmt.Fprintf(p.stderr, "retainscope: %s\n", oneLine(e.err.Error()))
+		p.say("%s", oneLine(e.err.Error()))
 	}
 	if lost != nil && !told {
-		fmt.Fprintf(p.stderr, "retainscope: %s\n", oneLine(lost.Error()))
+		p.say("%s", oneLine(lost.Error()))
 		if e.code == ExitOK {
 			return ExitFailed
 		}
@@ -108,6 +112,9 @@ type program struct {
 	env     map[string]string
 	environ []string             // the same, as it was given
 	given   map[string]*flagText // by setting.id
+
+	misled   error          // help was asked of what is no command
+	commands *cobra.Command // the one without a name, with all others below it
 
 	configPath  string
 	profile     string
@@ -166,7 +173,9 @@ SIGABRT gives a trace.`,
 	p.retireFlags(root)
 	root.AddCommand(p.listCommand(), p.watchCommand(), p.draftCommand(), p.checkCommand(), p.clearCommand(), p.restoreCommand(), p.recordCommand(),
 		p.demoCommand(), p.configCommand(), p.versionCommand())
+	p.helps(root)
 	p.completions(root)
+	p.commands = root
 	return root
 }
 

@@ -66,7 +66,7 @@ func (p *program) screenOn(ctx context.Context, r *resolved) error {
 	}
 	keep, err := r.keep(inv, "the screen of retainscope", log)
 	if err != nil {
-		fmt.Fprintf(p.stderr, "retainscope: warning: %s; nothing is remembered of this run\n", oneLine(err.Error()))
+		p.say("warning: %s; nothing is remembered of this run", oneLine(err.Error()))
 	}
 	defer keep.start(ctx)()
 	line := newProgress(p.stderr)

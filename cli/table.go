@@ -88,7 +88,12 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	if listed < held {
 		what = thousands(listed) + " listed of " + thousands(held) + " retained"
 	}
-	_, err = fmt.Fprintf(w, "%s, %s%s; %s\n%s", what, kinds, left, claimText(s.Coverage), footnotes(s))
+	_, err = fmt.Fprintln(w, wrapped(fmt.Sprintf("%s, %s%s; %s", what, kinds, left, claimText(s.Coverage)), t.width, 0))
+	for note := range strings.Lines(footnotes(s)) {
+		if err == nil {
+			_, err = fmt.Fprintln(w, wrapped(strings.TrimSuffix(note, "\n"), t.width, 0))
+		}
+	}
 	return err
 }
 

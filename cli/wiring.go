@@ -85,6 +85,12 @@ func (r *resolved) logTo(w io.Writer) *slog.Logger {
 	_ = level.UnmarshalText([]byte(r.Log.Level)) // checked when it was read
 	o.Level = level
 	if r.Log.Format == "json" {
+		o.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+			if a.Value.Kind() == slog.KindDuration { // a bare number would not tell its unit
+				a.Value = slog.StringValue(a.Value.Duration().String())
+			}
+			return a
+		}
 		return slog.New(slog.NewJSONHandler(w, o))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
