@@ -189,6 +189,9 @@ func (m *model) show(s screen) tea.Cmd {
 	switch s {
 	case approvedPage:
 		m.approved.full = false
+		if _, listed := m.sheet.index[m.approved.at]; !listed {
+			m.approved.at = ""
+		}
 		if m.paused.IsZero() {
 			return m.readManifest()
 		}

@@ -117,6 +117,9 @@ func (m *model) tookManifest(msg manifestMsg) {
 	}
 	s.read, s.text, s.wrong, s.faults, s.away = true, msg.text, msg.wrong, msg.faults, msg.away
 	s.show(msg.entries)
+	if m.screen == approvedPage {
+		m.clampApproved()
+	}
 	m.changes = m.now // what is drawn is out of date
 	if f, ok := m.form.(*approveForm); ok {
 		f.learn(m)

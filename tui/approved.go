@@ -15,10 +15,11 @@ type approvedList struct {
 	cur, top int
 	at       string // topic of the row of the cursor, to find it again
 	full     bool   // the entry of the cursor is shown in full
+	astray   bool   // that topic is in the manifest no more
 }
 
 func (m *model) approvedRow() (*actions.Entry, bool) {
-	if i := m.approved.cur; i >= 0 && i < len(m.sheet.entries) {
+	if i := m.approved.cur; i >= 0 && i < len(m.sheet.entries) && !m.approved.astray {
 		return &m.sheet.entries[i], true
 	}
 	return nil, false
@@ -36,13 +37,24 @@ func (m *model) noApprovedRow() string {
 
 func (m *model) clampApproved() {
 	a := &m.approved
-	if i, ok := m.sheet.index[a.at]; ok {
+	i, listed := m.sheet.index[a.at]
+	if listed {
 		a.cur = i
+	}
+	was := a.astray
+	// What went out of the manifest took its row with it: the cursor is on none until it is moved, so that no key is taken
+	// for the entry that came to stand there.
+	a.astray = a.at != "" && !listed && len(m.sheet.entries) > 0
+	if a.astray && !was {
+		m.tell(notable, "The entry under the cursor is not in the manifest any more: "+Printable([]byte(a.at)))
 	}
 	lines := m.tableLines()
 	a.cur = max(0, min(a.cur, len(m.sheet.entries)-1))
 	a.top = max(min(a.top, a.cur), a.cur-lines+1)
 	a.top = max(0, min(a.top, len(m.sheet.entries)-lines))
+	if a.astray {
+		return
+	}
 	a.at = ""
 	if e, ok := m.approvedRow(); ok {
 		a.at = string(e.Topic)
@@ -51,6 +63,9 @@ func (m *model) clampApproved() {
 
 func (m *model) moveApproved(rows int) {
 	a := &m.approved
+	if a.astray && rows > 0 {
+		rows-- // another entry stands in its place already
+	}
 	a.cur, a.at = max(0, min(a.cur+rows, len(m.sheet.entries)-1)), ""
 	m.clampApproved()
 }
@@ -111,7 +126,7 @@ func (m *model) enterApproved() tea.Cmd {
 func (m *model) drawApproved() {
 	m.clampApproved()
 	a, all := &m.approved, m.sheet.entries
-	t := table{title: m.approvedTitle(), words: m.approvedWords(), top: a.top, n: len(all), row: func(i int) { m.drawApprovedRow(&all[i], i == a.cur) }}
+	t := table{title: m.approvedTitle(), words: m.approvedWords(), top: a.top, n: len(all), row: func(i int) { m.drawApprovedRow(&all[i], i == a.cur && !a.astray) }}
 	if len(all) > 0 {
 		t.headings = m.drawApprovedHeadings
 	}

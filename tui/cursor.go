@@ -22,8 +22,8 @@ func (m *model) land(p inventory.Pos) {
 // goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
 func (m *model) goHome(made *inventory.Listing) {
 	l := &m.list
-	if _, acted := m.actOn(l.shown.on); !acted {
-		l.shown.on = nil
+	if a, acted := m.actOn(l.shown.on); !acted || !m.lists(a) {
+		l.shown.on = nil // another filter is asked for what passes it
 	}
 	if len(l.home) > 0 {
 		if l.spec.Tree {

@@ -279,7 +279,7 @@ func (m *model) place() string {
 	if m.screen == leftBehind && len(m.left.rows) > 0 {
 		return "row " + number(int64(m.left.cur+1)) + " of " + number(int64(len(m.left.rows)))
 	}
-	if n := len(m.sheet.entries); m.screen == approvedPage && !m.approved.full && n > 0 && m.form == nil {
+	if n := len(m.sheet.entries); m.screen == approvedPage && !m.approved.full && n > 0 && m.form == nil && !m.approved.astray {
 		return "entry " + number(int64(m.approved.cur+1)) + " of " + number(int64(n))
 	}
 	if n := len(m.record.ops); m.screen == recordPage && m.record.full == nil && n > 0 && m.form == nil {

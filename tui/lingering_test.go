@@ -210,3 +210,32 @@ func TestNewestFirstTheListScrolledAwayFromItsFirstRow(t *testing.T) {
 	publish(s, "t/4")
 	s.wantCursor("t/3")
 }
+
+func TestARowThatOnlyTheCursorKeptStayedThroughAnotherFilter(t *testing.T) {
+	const other = "gas2mqtt/counter/state"
+	for name, keys := range shapes {
+		s, _ := clearStage(t, 120, 40, false)
+		s.keys("x")
+		s.typeWord("state")
+		s.keys("enter", "esc", "esc", "t", "t", "t")
+		s.keys(keys...)
+		s.m.list.goal = []byte(birthdayState)
+		s.run(s.m.relist())
+		s.wantCursor(birthdayState)
+		s.types("/" + other)
+		s.tick(time.Second)
+		if got := s.cursor(); got != other {
+			t.Fatalf("%s: the cursor is on %q:\n%s", name, got, s.frame())
+		}
+		s.keys("enter")
+		s.inv.Apply([]inventory.Publication{live(other, "", expiry.None(), 0)})
+		s.tick(time.Second)
+		s.tick(time.Second)
+		s.wantCursor(other)
+		s.types("/") // what passes another filter is what the cursor goes to
+		s.keys("ctrl+u")
+		s.types("wallpanel2mqtt/panel/state")
+		s.tick(time.Second)
+		s.wantCursor("wallpanel2mqtt/panel/state")
+	}
+}

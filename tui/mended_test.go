@@ -248,3 +248,42 @@ func TestALowScreenCutWordsWithoutASign(t *testing.T) {
 	s.keys("3")
 	s.wants("more lines")
 }
+
+func TestAKeyWasTakenForTheEntryThatCameToStandUnderTheCursor(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		s, shop := clearStage(t, 80, 24, false)
+		shop.elsewhere(t, "z/last", actions.Preserve)
+		s.keys("3", "g")
+		if r, ok := s.m.approvedRow(); !ok || string(r.Topic) != birthdayState {
+			t.Fatalf("the cursor is elsewhere:\n%s", s.frame())
+		}
+		if full {
+			s.keys("enter")
+		}
+		msg := s.m.readManifest()().(manifestMsg)
+		with := msg
+		msg.text, msg.entries = "without", nil
+		for _, e := range with.entries {
+			if string(e.Topic) != birthdayState {
+				msg.entries = append(msg.entries, e)
+			}
+		}
+		s.send(msg)
+		s.wantsProse("is not in the manifest any more")
+		for _, k := range []string{"a", "x", "w", "u"} {
+			s.keys(k)
+			if s.m.form != nil || s.m.dialog != nil {
+				t.Fatalf("%s acted on another entry:\n%s", k, s.frame())
+			}
+		}
+		s.send(with)
+		if r, ok := s.m.approvedRow(); !ok || string(r.Topic) != birthdayState {
+			t.Fatalf("it is back and the cursor is not:\n%s", s.frame())
+		}
+		s.send(msg)
+		s.keys("esc", "3", "down")
+		if r, ok := s.m.approvedRow(); !ok || string(r.Topic) != "z/last" {
+			t.Fatalf("the cursor does not move on:\n%s", s.frame())
+		}
+	}
+}

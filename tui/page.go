@@ -188,6 +188,8 @@ func (g *page) build(m *model) {
 	case approvedPage:
 		if e, ok := m.approvedRow(); ok {
 			m.writeEntry(w, e)
+		} else {
+			w.text("", "This entry is not in the manifest any more. esc goes back to the others.")
 		}
 	case recordPage:
 		m.writeOperation(w, m.record.full)

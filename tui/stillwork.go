@@ -104,6 +104,9 @@ func (m *model) heldSheet(msg manifestMsg) {
 		}
 	}
 	s.show(shown)
+	if m.screen == approvedPage {
+		m.clampApproved()
+	}
 	m.changes = m.now // what is drawn is out of date
 	for topic := range k.decided {
 		if e, ok := s.entry([]byte(topic)); ok {
