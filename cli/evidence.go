@@ -70,7 +70,7 @@ func (e *evidence) Evidence(topic []byte, now int64) (tui.Evidence, bool) {
 	out := tui.Evidence{
 		Phrase: tui.Phrase{Text: g.Phrase, Left: g.Left, Hazard: g.Hazard},
 		Owner:  g.Owner.Name, Rule: g.Owner.Rule, Convention: g.Owner.Convention, Device: g.Device, Role: g.Role.String(),
-		State: g.Liveness.State.String(), Source: g.Liveness.Source, Value: g.Liveness.Value, Note: g.Liveness.Note,
+		State: g.Liveness.State.String(), Source: g.Liveness.Source, Value: g.Liveness.Value, Note: g.Liveness.Note, Spared: g.Spared,
 		Refs: references(g.Refs), RefBy: references(g.RefBy), RefsTotal: g.RefsTotal, RefByTotal: g.RefByTotal,
 	}
 	for _, f := range g.Findings {

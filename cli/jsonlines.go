@@ -119,7 +119,7 @@ func (e *Encoder) Detail(d *inventory.Detail) error {
 	return e.end(b)
 }
 
-// appendReading adds reading, owner (or null), owner_rule, left, hazard, liveness and findings.
+// appendReading adds reading, owner (or null), owner_rule, left, spared (or null), hazard, liveness and findings.
 func (e *Encoder) appendReading(b, topic []byte) []byte {
 	if e.reader == nil {
 		return b
@@ -137,6 +137,11 @@ func (e *Encoder) appendReading(b, topic []byte) []byte {
 	}
 	text("owner_rule", g.Owner.Rule)
 	b = strconv.AppendBool(appendKey(b, "left"), g.Left)
+	if g.Spared == "" {
+		b = append(appendKey(b, "spared"), "null"...)
+	} else {
+		text("spared", g.Spared)
+	}
 	b = strconv.AppendBool(appendKey(b, "hazard"), g.Hazard)
 	b = append(appendKey(b, "liveness"), '{')
 	text("state", g.Liveness.State.String())

@@ -68,6 +68,8 @@ JSON, one object a line:
   reading          one phrase, such as "left behind: renamed"; never that something may go
   owner            a guess, null where nobody is known; owner_rule: what decided
   left, hazard     whether it looks left behind, and whether the message does something by itself
+  spared           why it is not called left behind although a finding speaks against it: what was published live,
+                   and when; null where that is not so
   liveness         of the owner: {state: unknown, online or offline, topic, value, note}
   findings         list of {kind, strength: weak medium strong or hazard, reason};
                    reading to findings are missing with --readings=false

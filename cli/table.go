@@ -85,7 +85,11 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 		kinds = "expiry unknown (" + s.Link.Protocol + ")"
 	}
 	what := thousands(listed) + " retained"
-	if listed < held {
+	switch {
+	case held == 0 && !emptyByCount(s.Coverage):
+		// Nothing left behind in what was not shown is no finding.
+		what, kinds = "no retained topic was shown to this login", "so nothing was judged, which is no proof of an empty store"
+	case listed < held:
 		what = thousands(listed) + " listed of " + thousands(held) + " retained"
 	}
 	_, err = fmt.Fprintln(w, wrapped(fmt.Sprintf("%s, %s%s; %s", what, kinds, left, claimText(s.Coverage)), t.width, 0))
@@ -96,6 +100,9 @@ func (p *program) writeTable(ctx context.Context, w io.Writer, inv *inventory.In
 	}
 	return err
 }
+
+// emptyByCount reports whether the broker's own count says that there is nothing.
+func emptyByCount(c inventory.Coverage) bool { return c.Claim == inventory.Verified && c.Known == 0 }
 
 // footnotes are the sentences behind a claim: the rule that ended the scan, what explains a difference, what is true of
 // this broker. Where the claim is not a good one the explanations stand on stderr.

@@ -21,7 +21,16 @@ type verdict struct {
 	unread  bool // too large to be read
 	config  *config
 	view    *view
+	spared  spared
 	later   int64 // Unix milliseconds at which it may look left behind although nothing arrives; 0 = never
+}
+
+// spared is why a topic is not called left behind although something speaks against it: it, or what belongs to it, was
+// heard lately. The zero value is that nothing of the kind holds.
+type spared struct {
+	kind  Kind
+	by    uint32 // the topic that was heard
+	until int64  // Unix milliseconds
 }
 
 func (v *verdict) note(k Kind, s Strength, other uint32) {
@@ -70,24 +79,28 @@ func (r *Reader) judge(id uint32, now int64) verdict {
 
 	// What an owner that went offline left is left behind only where it stays: where the wire tells no expiry it may go by
 	// itself.
-	if v.left == OwnerOffline && h.flags&(heldNever|heldFinite) == 0 {
-		v.left = NoFinding
+	if h.flags&(heldNever|heldFinite) == 0 {
+		v.spared = spared{}
+		if v.left == OwnerOffline {
+			v.left = NoFinding
+		}
 	}
 	// What expires by itself is not left behind, and a hazard is another matter.
 	if h.flags&heldFinite != 0 && h.flags&heldServed == 0 || v.hazard {
-		v.left = NoFinding
+		v.left, v.spared = NoFinding, spared{}
 	}
 	// Somebody published it a while ago, so it is somebody's. An owner that went offline since is judged by its own
 	// instant.
 	if v.left != NoFinding && v.left != OwnerOffline {
-		until := int64(0)
+		until, by := int64(0), id
 		if h.lastLive != 0 {
 			until = (int64(h.lastLive) + r.quietFor(h)) * 1000
 		}
-		if heard := r.heardBeside(&v); heard != 0 {
-			until = max(until, (heard+quiet)*1000)
+		if at, heard := r.heardBeside(&v); heard != 0 && (heard+quiet)*1000 > until {
+			until, by = (heard+quiet)*1000, at
 		}
 		if now < until {
+			v.spared = spared{v.left, by, until}
 			v.left = NoFinding
 			v.wait(until)
 		}
@@ -95,26 +108,31 @@ func (r *Reader) judge(id uint32, now int64) verdict {
 	return v
 }
 
-// heardBeside returns when something that belongs to the topic was last heard, in Unix seconds, 0 for never: what a config
-// reads, where only that config reads it; another topic of the same device, where its owner does not name the device.
-func (r *Reader) heardBeside(v *verdict) int64 {
-	switch p := &v.claim.place; v.left {
-	case Renamed, Unnamed:
-		heard := uint32(0)
-		if v.view != nil {
-			heard = v.view.heard
-		}
-		if v.claim.area != 0 && p.device != "" {
-			if at := r.lookup(r.name(v.claim.area) + "/" + p.device); at != 0 {
-				heard = max(heard, r.nodes[at].heard)
-			}
-			if at := r.lookup(p.live); p.live != "" && at != 0 {
-				heard = max(heard, r.nodes[at].heard)
-			}
-		}
-		return int64(heard)
+// heardBeside returns what of all that belongs to the topic was heard last, and when, in Unix seconds, 0 for never: what a
+// config reads, where only that config reads it; another topic of the same device, where its owner does not name the
+// device.
+func (r *Reader) heardBeside(v *verdict) (by uint32, at int64) {
+	p := &v.claim.place
+	if v.left != Renamed && v.left != Unnamed {
+		return 0, 0
 	}
-	return 0
+	hear := func(id, heard uint32) {
+		if int64(heard) > at {
+			by, at = id, int64(heard)
+		}
+	}
+	if v.view != nil {
+		hear(v.view.speaker, v.view.heard)
+	}
+	if v.claim.area != 0 && p.device != "" {
+		if id := r.lookup(r.name(v.claim.area) + "/" + p.device); id != 0 {
+			hear(id, r.nodes[id].heard)
+		}
+		if id := r.lookup(p.live); p.live != "" && id != 0 {
+			hear(id, r.nodes[id].heard)
+		}
+	}
+	return by, at
 }
 
 func (r *Reader) quietFor(h *held) int64 { return max(quiet, 3*int64(h.gap)) }

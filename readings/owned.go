@@ -53,21 +53,24 @@ func (r *Reader) judgeOwner(v *verdict, id uint32, h *held, now int64) {
 // judgeOffline decides whether what an offline owner has looks left behind: not when the owner was seen to go a moment
 // ago, nor before one that comes and goes would be due again, nor while the topic itself was published lately.
 func (r *Reader) judgeOffline(v *verdict, id uint32, h *held, now int64) {
-	until := int64(0)
+	until, by := int64(0), id
 	if live := v.claim.live; live != 0 && r.nodes[live].heard != 0 {
-		until = int64(r.nodes[live].heard) + r.heardAwake(live)
+		until, by = int64(r.nodes[live].heard)+r.heardAwake(live), live
 	}
-	if h.lastLive != 0 && v.claim.live != id {
-		until = max(until, int64(h.lastLive)+r.quietFor(h))
+	if own := int64(h.lastLive) + r.quietFor(h); h.lastLive != 0 && v.claim.live != id && own > until {
+		until, by = own, id
 	}
-	if now < until*1000 {
+	// More configs name it than were asked, or could be read.
+	unsure := v.claim.several || v.view == nil && v.claim.area == 0 && v.claim.rule != ruleUser && v.claim.rule != ruleShape && r.mayHideConfigs()
+	switch {
+	case now < until*1000:
 		v.wait(until * 1000)
-		return
+		if !unsure {
+			v.spared = spared{OwnerOffline, by, until * 1000}
+		}
+	case !unsure:
+		v.leave(OwnerOffline)
 	}
-	if v.claim.several || v.view == nil && v.claim.area == 0 && v.claim.rule != ruleUser && v.claim.rule != ruleShape && r.mayHideConfigs() {
-		return // more configs name it than were asked, or could be read
-	}
-	v.leave(OwnerOffline)
 }
 
 // heardAwake returns how many seconds an owner that was seen to go may stay away: three of its turns where it was seen to

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retainscope/expiry"
 )
@@ -311,5 +312,31 @@ func TestWithoutExpiryOnTheWireAnOfflineOwnersTopicsWereCalledLeftBehind(t *test
 	}
 	if claimed == 0 || offline == 0 {
 		t.Errorf("%d left behind, %d with an offline owner", claimed, offline)
+	}
+}
+
+func TestATopicThatWasPublishedAndIsNotCalledLeftBehindSaysSo(t *testing.T) {
+	const app = `app/status={"status":"online","version":"1","devices":{"a":{"status":"ok"}}}`
+	r := store(t, []string{app, "app/b/availability=online", "app/b/state=1"})
+	sibling, spoke := []byte("app/b/state"), scanEnd+second
+	if g, _ := r.Reading(sibling, spoke); !g.Left || g.Spared != "" {
+		t.Fatalf("before: %+v", g)
+	}
+	f := fact("app/b/availability", "online")
+	f.ReceivedAt, f.LastLive, f.LiveCount = spoke, spoke, 1
+	r.Put(f)
+	now := spoke + 300*second
+	want := "not called left behind (unknown-name) for another 55m: app/b/availability was published live 5m ago, at " +
+		time.UnixMilli(spoke).UTC().Format("2006-01-02 15:04:05Z")
+	for _, topic := range []string{"app/b/availability", string(sibling)} {
+		if g, _ := r.Reading([]byte(topic), now); g.Left || g.Spared != want {
+			t.Errorf("%s: left %t, %q, want %q", topic, g.Left, g.Spared, want)
+		}
+	}
+	if g, _ := r.Reading([]byte("app/status"), now); g.Spared != "" {
+		t.Errorf("nothing speaks against it: %q", g.Spared)
+	}
+	if g, _ := r.Reading(sibling, spoke+3601*second); !g.Left || g.Spared != "" {
+		t.Errorf("an hour later: %+v", g)
 	}
 }

@@ -148,9 +148,12 @@ type Reading struct {
 	RefsTotal, RefByTotal int
 	Findings              []Finding // strongest first
 	Left                  bool      // looks left behind; never set for a topic that a living owner still means
-	Hazard                bool
-	Ignored               bool   // a user's rule says to say nothing
-	Phrase                string // one short phrase for a column
+	// Spared says in one sentence why it is not called left behind although a finding speaks against it: a topic was seen
+	// live, which one, and when. It is empty where that is not so, and may quote bytes from the wire.
+	Spared  string
+	Hazard  bool
+	Ignored bool   // a user's rule says to say nothing
+	Phrase  string // one short phrase for a column
 }
 
 // MaxReferences is how many references a Reading lists in each direction.

@@ -267,6 +267,17 @@ func (r *Reader) reason(v *verdict, n noted, h *held, now int64) string {
 	}
 }
 
+// sparedText words why a topic is not called left behind; "" = nothing speaks against it, or it is.
+func (r *Reader) sparedText(v *verdict, now int64) string {
+	s := &v.spared
+	if s.kind == NoFinding || v.left != NoFinding {
+		return ""
+	}
+	heard := time.Unix(int64(r.nodes[s.by].heard), 0)
+	return fmt.Sprintf("not called left behind (%s) for another %s: %s was published live %s, at %s", s.kind, span(s.until-now), r.topicText(s.by),
+		ago(now-heard.UnixMilli()), heard.UTC().Format("2006-01-02 15:04:05Z"))
+}
+
 // renameProof words what tells which of two is the old one.
 func (r *Reader) renameProof(v *verdict) string {
 	if v.config == nil {

@@ -58,6 +58,7 @@ func (r *Reader) Reading(topic []byte, now int64) (Reading, bool) {
 	out := Reading{
 		Owner: r.owner(&v), Device: v.claim.place.device, Role: v.claim.place.role, Liveness: r.livenessOf(&v),
 		Left: v.left != NoFinding, Hazard: v.hazard, Ignored: v.ignored, Phrase: r.phrase(&v, h, now),
+		Spared: r.sparedText(&v, now),
 	}
 	for _, n := range v.notes[:v.n] {
 		out.Findings = append(out.Findings, Finding{Kind: n.kind, Strength: n.strength, Reason: r.reason(&v, n, h, now)})

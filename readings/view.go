@@ -17,11 +17,23 @@ type view struct {
 	unseen     bool   // one of the topics it names would not have been seen here
 	missing    uint32 // a topic that an "all" set waits for, 0 for none
 	heard      uint32 // Unix seconds of the latest live publication on a topic it reads or waits for
+	speaker    uint32 // the topic of that, 0 for none
 	named      answer
 	anyOnline  bool // some availability topic says online
 	notAllOff  bool // some says something else than offline, or nothing
 	waits      int  // for how many availability topics
 	deviceDown bool // offline, and only the device's own topic says so
+}
+
+// hear takes in when a topic that the config reads or waits for was last heard. Of equals the first by name counts, so that
+// the order of arrival does not.
+func (r *Reader) hear(v *view, id uint32) {
+	switch heard := r.nodes[id].heard; {
+	case heard > v.heard:
+		v.heard, v.speaker = heard, id
+	case heard != 0 && heard == v.heard && r.earlier(id, v.speaker):
+		v.speaker = id
+	}
 }
 
 // setView gathers one availability set.
@@ -85,14 +97,14 @@ func (r *Reader) viewOf(c *config) *view {
 		case refReads:
 			v.reads = true
 			v.readHeld = v.readHeld || n.held != 0
-			v.heard = max(v.heard, n.heard)
+			r.hear(v, x.to)
 		case refAvailability:
 			v.waits++
 			if r.earlier(x.to, v.waitsFor) {
 				v.waitsFor = x.to
 			}
 			v.availHeld = v.availHeld || n.held != 0
-			v.heard = max(v.heard, n.heard)
+			r.hear(v, x.to)
 			r.availability(&sets[x.set], x)
 		}
 		r.claimFor(v, x, &best)

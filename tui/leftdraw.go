@@ -52,6 +52,10 @@ func (m *model) leftWords() []pageLine {
 	case len(l.data.Prefixes) == 0 && m.sum.Topics > 0:
 		// Topics are here and none was read yet: silence of the reader is no finding.
 		text = []string{"What looks left behind is worked out when the scan has ended. Nothing can be said before."}
+	case m.sum.Topics == 0 && (m.link.Scanning || m.cov.Claim == inventory.Scanning):
+		text = []string{"Nothing came yet, so nothing can be said. What looks left behind is worked out when the scan has ended."}
+	case m.sum.Topics == 0 && m.cov.Claim == inventory.Verified && m.cov.Known == 0:
+		text = []string{"No retained topic is here, and the broker's own count says that it holds none: there was nothing to judge."}
 	case m.sum.Topics == 0:
 		// Where nothing was shown there was nothing to judge.
 		text = []string{"No retained topic was shown to this login, so nothing was judged. That is not an empty store: c says what this list may claim."}

@@ -34,6 +34,7 @@ type Evidence struct {
 	Phrase
 	Owner, Rule, Convention, Device, Role string
 	State, Source, Value, Note            string // the owner's liveness: where it stands, what it holds, what that proves
+	Spared                                string // why it is not called left behind although a finding speaks against it
 	Refs, RefBy                           []Reference
 	RefsTotal, RefByTotal                 int // of which Refs and RefBy are the first
 	Findings                              []Finding
@@ -186,6 +187,9 @@ func (m *model) writeEvidence(w *writer, topic []byte) {
 			style = p.pal.warn
 		}
 		w.item(f.Strength, factWidth, style, f.Kind+": "+f.Reason)
+	}
+	if e.Spared != "" {
+		w.item("but", factWidth, "", e.Spared)
 	}
 	owner := "nobody is known"
 	if e.Owner != "" {
