@@ -312,6 +312,17 @@ func TestTheJSONOfTheHouseIsStable(t *testing.T) {
 	golden.RequireEqual(t, out.String())
 }
 
+func TestAStoreThatWasNotShownIsNotJudged(t *testing.T) {
+	t.Parallel()
+	acl := file(t, "acl", "topic readwrite #\nuser blind\ntopic write #\n")
+	b := testbroker.Start(t, testbroker.Config{Lines: []string{"acl_file " + acl, "password_file " + passwords(t, "blind", "x")}})
+	fill(t, b.URL(), []demo.Message{{Topic: "a", Payload: []byte("x")}})
+	o := run(t, []string{"MQTT__PASSWORD=x"}, "list", "--broker", b.URL(), "--user", "blind", "--quiet-time", "300ms", "--sys-wait", "1s")
+	if !strings.Contains(o.out, "no retained topic was shown to this login, so nothing was judged") || strings.Contains(o.out, "0 retained") {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.errout)
+	}
+}
+
 func TestAnACLThatHidesHalfIsToldAsFarAsItCanBeKnown(t *testing.T) {
 	t.Parallel()
 	acl := file(t, "acl", "topic readwrite #\nuser half\ntopic read shown/#\ntopic read $SYS/#\n")

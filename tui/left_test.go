@@ -302,3 +302,35 @@ func TestWhatIsSaidOfAKeyGoesWithTheNext(t *testing.T) {
 	s.keys("down")
 	s.lacks("Something else")
 }
+
+func TestATopicThatIsNotCalledLeftBehindForItsLifeSaysSoInItsDetail(t *testing.T) {
+	s, _ := retireStage(t, 80, 60)
+	const why = "not called left behind (unknown-name) for another 55m: caldates2mqtt/birthday/availability was published live 5m ago, at 2026-03-14 13:57:11Z"
+	e := s.m.o.Readings.(*known).evidence[birthdayState]
+	e.Spared, e.Left = why, false
+	s.m.o.Readings.(*known).evidence[birthdayState] = e
+	s.find(birthdayState)
+	s.keys("enter")
+	s.wantsProse("for another 55m: caldates2mqtt/birthday/availability was published live 5m ago")
+}
+
+func TestAnEmptyStoreIsNotCalledOneThatNobodyMayRead(t *testing.T) {
+	src := watching()
+	s := newStage(t, src, inventory.New(inventory.Options{}), 80, 24, func(o *Options) { o.Readings = incidents() })
+	for _, c := range []struct {
+		claim inventory.Claim
+		known int64
+		says  string
+	}{
+		{inventory.Verified, 0, "the broker's own count says that it holds none"},
+		{inventory.Scanning, -1, "Nothing came yet"},
+		{inventory.Unverified, -1, "No retained topic was shown to this login"},
+	} {
+		src.cov.Claim, src.cov.Known, src.cov.Seen = c.claim, c.known, 0
+		s.send(changedMsg{})
+		s.tick(time.Second)
+		s.keys("2")
+		s.send(leftMsg{})
+		s.wantsProse(c.says)
+	}
+}
