@@ -22,7 +22,9 @@ func (m *model) land(p inventory.Pos) {
 // goHome puts the cursor where it was before the filter was typed, or on the first hit where that row is not listed.
 func (m *model) goHome(made *inventory.Listing) {
 	l := &m.list
-	if a, acted := m.actOn(l.shown.on); !acted || !m.lists(a) {
+	a, acted := m.actOn(l.shown.on)
+	stays := l.shown.on != nil && bytes.Equal(l.shown.on, l.home) && (m.filter.filter == nil || acted && m.lists(a))
+	if !stays {
 		l.shown.on = nil // another filter is asked for what passes it
 	}
 	if len(l.home) > 0 {
@@ -32,6 +34,10 @@ func (m *model) goHome(made *inventory.Listing) {
 		p := made.Find(l.home)
 		if rows := made.Rows(p, 1, nil); len(rows) > 0 && bytes.Equal(rows[0].Prefix, l.home) && (rows[0].Held || m.filter.filter == nil) {
 			m.land(p)
+			return
+		}
+		if stays {
+			l.cur = p // beside it
 			return
 		}
 	}

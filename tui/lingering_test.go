@@ -239,3 +239,27 @@ func TestARowThatOnlyTheCursorKeptStayedThroughAnotherFilter(t *testing.T) {
 		s.wantCursor("wallpanel2mqtt/panel/state")
 	}
 }
+
+func TestARowThatStaysStoodAmongStrangersOnceTheFilterWasCleared(t *testing.T) {
+	s, _ := clearStage(t, 80, 24, false)
+	const topic = "homeassistant/sensor/caldates2mqtt/birthday_days/config"
+	s.keys("esc", "t")
+	s.types("/birthday_days")
+	s.keys("enter")
+	s.goDown(topic)
+	p := live(topic, "", expiry.None(), 0)
+	s.inv.Apply([]inventory.Publication{p})
+	s.tick(time.Second)
+	s.tick(time.Second)
+	s.wantCursor(topic)
+	s.keys("esc")
+	s.tick(time.Second)
+	s.wantCursor(topic)
+	rows := s.m.list.shown.rows
+	for i := 1; i < len(rows); i++ {
+		if levelsBefore(rows[i].Prefix, rows[i-1].Prefix) {
+			t.Fatalf("%q stands below %q:\n%s", rows[i].Prefix, rows[i-1].Prefix, s.frame())
+		}
+	}
+	s.wants("holidays_days")
+}
