@@ -154,7 +154,7 @@ func TestFilesOfTLSThatCannotBeUsedAreNamed(t *testing.T) {
 		cfg  Config
 		word string
 	}{
-		"no CA file":        {Config{CAFile: "/nowhere/ca.pem"}, "/nowhere/ca.pem"},
+		"no CA file":        {Config{CAFile: "/nowhere/ca.pem"}, `there is no CA file "/nowhere/ca.pem" (mqtt.ca_file)`},
 		"an empty CA file":  {Config{CAFile: empty}, "holds no certificate"},
 		"a key alone":       {Config{KeyFile: leaf.key}, "needs both"},
 		"a wrong key":       {Config{CertFile: leaf.cert, KeyFile: ca.issue(nil).key}, "client certificate"},

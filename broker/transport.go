@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"sync/atomic"
@@ -112,6 +113,9 @@ func (c Config) tls(host string) (*tls.Config, error) {
 	}
 	if c.CAFile != "" {
 		pem, err := os.ReadFile(c.CAFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no CA file %s (mqtt.ca_file)", quoted(c.CAFile))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read the CA file: %w", err)
 		}
@@ -123,6 +127,11 @@ func (c Config) tls(host string) (*tls.Config, error) {
 	if c.CertFile != "" || c.KeyFile != "" {
 		if c.CertFile == "" || c.KeyFile == "" {
 			return nil, errors.New("a client certificate needs both its certificate file and its key file")
+		}
+		for _, path := range []string{c.CertFile, c.KeyFile} {
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("there is no file %s of a client certificate (cert_file, key_file)", quoted(path))
+			}
 		}
 		pair, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
 		if err != nil {
