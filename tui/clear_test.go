@@ -312,7 +312,12 @@ func TestOneClearAtATimeAndTheOtherKeySaysWhich(t *testing.T) {
 func (s *stage) farewell() string {
 	var b strings.Builder
 	s.m.farewell(&b)
-	return b.String()
+	for line := range strings.Lines(b.String()) {
+		if len(line) > s.w+1 {
+			s.t.Errorf("%q does not fit", line)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
 }
 
 func TestLeavingInTheMiddleWaitsForTheOutcome(t *testing.T) {
@@ -348,9 +353,9 @@ func TestLeavingInTheMiddleWaitsForTheOutcome(t *testing.T) {
 			if len(shop.watched) != 0 {
 				t.Error("a watch was begun by somebody who left")
 			}
-			said, want := s.farewell(), "The clear of "+birthdayState+": nothing was sent (left): left before anything was sent.\n"
+			said, want := s.farewell(), "The clear of "+birthdayState+": nothing was sent (left): left before anything was sent."
 			if c.sent > 0 {
-				want = "The clear of " + birthdayState + ": cleared and verified. The sentence of cleared and verified. A return was not watched for.\n"
+				want = "The clear of " + birthdayState + ": cleared and verified. The sentence of cleared and verified. A return was not watched for."
 			}
 			if said != want {
 				t.Errorf("after leaving it says %q, want %q", said, want)
@@ -388,9 +393,9 @@ func TestASignalInTheMiddleSaysHowTheActEnded(t *testing.T) {
 	ended := &act{topic: topic, restore: true}
 	ended.result.Store(&actedMsg{undo: actions.UndoOutcome{Result: actions.Restored, Sentence: "it was put back"}})
 	for a, want := range map[*act]string{
-		never:   "The clear of " + birthdayState + ": nothing was sent: left before it had begun.\n",
-		unknown: "The clear of " + birthdayState + ": it may have been sent, and its answer was not waited for any longer; the next start tells what is known of it.\n",
-		ended:   "The undo of " + birthdayState + ": it was put back.\n",
+		never:   "The clear of " + birthdayState + ": nothing was sent: left before it had begun.",
+		unknown: "The clear of " + birthdayState + ": it may have been sent, and its answer was not waited for any longer; the next start tells what is known of it.",
+		ended:   "The undo of " + birthdayState + ": it was put back.",
 	} {
 		s.m.acts, s.m.running = []*act{a}, a
 		if said := s.farewell(); said != want {

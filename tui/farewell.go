@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,12 +12,14 @@ import (
 // What is said on the ordinary screen when the program was left: how an act ended that nobody could read of any more, and
 // which returns were not watched for to the end.
 
-// farewell writes one line for each of them, oldest first. It is called when the program has ended and what it had under
+// farewell writes one sentence for each of them, in lines that fit, oldest first. It is called when the program has ended and what it had under
 // way was waited for. A terminal that is gone hears nothing.
 func (m *model) farewell(out io.Writer) {
 	for _, a := range slices.Backward(m.acts) {
 		if text := m.lastWord(a); text != "" {
-			_, _ = fmt.Fprintf(out, "%s\n", text)
+			for _, line := range wrapProse(m.pen.m, text, cmp.Or(m.w, 80)) {
+				_, _ = fmt.Fprintf(out, "%s\n", line)
+			}
 		}
 	}
 }
@@ -42,6 +45,9 @@ func (m *model) lastWord(a *act) string {
 			return ""
 		}
 		text, _ := verdictWords(a.op.Verdict())
+		if len(a.op.Provisional()) > 0 {
+			text += ", PROVISIONAL"
+		}
 		return what + text + "; the return was not watched to its end, " + a.watching.In(m.now.Location()).Format("15:04:05") + "."
 	}
 	text, _ := a.news()
