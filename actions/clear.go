@@ -41,6 +41,9 @@ func (c *Clearer) Clear(ctx context.Context, req Request) (Operation, error) {
 		return r.refuse(BadTopic, err), nil
 	}
 	if _, err := c.Desk.Manifest(); errors.Is(err, fs.ErrNotExist) {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("there is no manifest %s", Quote([]byte(path.Path)))
+		}
 		return r.refuse(ManifestUnreadable, err), nil // and no lock is left where there is nothing to guard
 	}
 	done, err := c.Desk.begin(ctx, req.Topic)

@@ -64,13 +64,13 @@ func TestTheUndoLineOfAClearRunsAsItIsPrinted(t *testing.T) {
 func TestACommandLineToBeTypedCarriesWhatSaysWhichBrokerAndNothingElse(t *testing.T) {
 	p := &program{given: map[string]*flagText{}}
 	root := p.root()
-	clear, _, err := root.Find([]string{"clear"})
+	wipe, _, err := root.Find([]string{"clear"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	given := []string{"--config", "c d.toml", "--profile", "-p", "--broker", "mqtts://me@h", "--ca-file", "it's\x1b.pem", "--insecure", "--window", "3s", "--log-level", "debug",
 		"--protect", "a/#", "--protect", "b", "--observer-user", "o", "--no-watch", "--ask-password"}
-	if err := clear.ParseFlags(given); err != nil {
+	if err := wipe.ParseFlags(given); err != nil {
 		t.Fatal(err)
 	}
 	for command, want := range map[string][]string{

@@ -155,7 +155,7 @@ func TestACheckSaysWhatStandsInTheWay(t *testing.T) {
 	}{
 		{"another broker", []string{"check", other.manifest, "--broker", b.url, "--quiet-time", "300ms"}, ExitHeldBack, "another broker"},
 		{"a list that is none", []string{"check", b.manifest, "--list", list}, ExitFailed, "line 1"},
-		{"a list that is not there", []string{"check", b.manifest, "--list", list + ".no"}, ExitFailed, "read saved list"},
+		{"a list that is not there", []string{"check", b.manifest, "--list", list + ".no"}, ExitFailed, "the saved list cannot be read: there is no file"},
 		{"no manifest", []string{"check", b.manifest + ".no"}, ExitFailed, "retainscope draft"},
 		{"no broker", []string{"check", b.manifest, "--broker", "mqtt://127.0.0.1:1", "--connect-timeout", "1s"}, ExitFailed, "refused"},
 		{"named twice", []string{"check", b.manifest, "--manifest", "x"}, ExitUsage, "named twice"},

@@ -72,7 +72,7 @@ func readConfig(path string, must bool) (*configFile, error) {
 
 // unreadable says in words why a file that was named cannot be read.
 func unreadable(path string, err error) error {
-	what := ""
+	var what string
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		what = "there is no file " + quote(path)
@@ -141,7 +141,6 @@ func (f *configFile) whyUnreadable(p toml.ParseError) string {
 func inWords(parser string) string {
 	for _, k := range []struct{ has, words string }{
 		{"to end table name", "the name of a section is not closed: write it as [mqtt]"},
-		{"expected value but found", "a value is missing, or is none: texts stand in quotes"},
 		{"strings cannot contain newlines", "a text is not closed with its quote"},
 		{"unexpected EOF", "the file ends in the middle of a value"},
 		{"expected '.' or '='", "an = is missing behind the name of a setting"},
@@ -151,8 +150,17 @@ func inWords(parser string) string {
 			return k.words
 		}
 	}
+	if m := noValue.FindStringSubmatch(parser); m != nil {
+		if strings.HasSuffix(m[1], `n'`) { // the end of the line
+			return "the value is missing"
+		}
+		return m[1] + " is no value; texts stand in quotes"
+	}
 	return parser
 }
+
+// noValue is what the parser says of what stands where a value belongs.
+var noValue = regexp.MustCompile(`^expected value but found (.*) instead$`)
 
 func firstLine(texts ...string) string {
 	for _, t := range texts {

@@ -60,6 +60,9 @@ func TestFaultsOfAPersonAreSaidInWords(t *testing.T) {
 		{[]string{"config", "--config", file(t, "c.toml", "[mqtt\nbroker = \"x\"\n")}, ExitUsage, "line 1: the name of a section is not closed: write it as [mqtt]"},
 		{[]string{"config", "--config", file(t, "c.toml", "[mqtt]\nbroker \"x\"\n")}, ExitUsage, "line 2: an = is missing"},
 		{[]string{"config", "--config", file(t, "c.toml", "[mqtt]\nclient_id = \"x\n")}, ExitUsage, "line 2: mqtt.client_id: a text is not closed with its quote"},
+		{[]string{"config", "--config", file(t, "c.toml", "[mqtt]\nkeep_alive =\n")}, ExitUsage, "line 2: mqtt.keep_alive: the value is missing"},
+		{[]string{"config", "--config", file(t, "c.toml", "[mqtt]\nkeep_alive = null\n")}, ExitUsage, `line 2: mqtt.keep_alive: "null" is no value`},
+		{[]string{"clear", "--topic", "a", "--manifest", missing}, ExitNotSent, "there is no manifest " + quote(missing)},
 		{[]string{"demo", "--into", "mqtt://127.0.0.1:1"}, ExitFailed, "127.0.0.1:1 refused the connection: nothing listens there"},
 	} {
 		o := run(t, nil, c.args...)
