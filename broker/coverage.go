@@ -158,7 +158,7 @@ func (e *evidence) needsTick() bool {
 func (e *evidence) noCount() string {
 	switch {
 	case e.now.count >= 0 && e.now.own >= 0:
-		return fmt.Sprintf("Its count of %d is lower than the number of its own $SYS topics that it sent (%d), so the two are not of one instant", e.now.count, e.now.own)
+		return fmt.Sprintf("Its count of %s is lower than the number of its own $SYS topics that it sent (%s), so the two are not of one instant", grouped(e.now.count), grouped(e.now.own))
 	case e.now.count >= 0:
 		return "This login may not read all of $SYS, so the broker's own topics cannot be taken from its count"
 	case e.now.version == "" && e.now.live == 0:
@@ -255,7 +255,7 @@ func (e *evidence) endRule() string {
 
 // unseenRule is what is said while topics are asked for that the scan did not bring.
 func (e *evidence) unseenRule(n int) string {
-	return fmt.Sprintf("%s; the scan brought %d copies, and %d topics held before did not come: the broker is asked for each of them.", e.endRule(), e.copies, n)
+	return fmt.Sprintf("%s; the scan brought %s copies, and %s topics held before did not come: the broker is asked for each of them.", e.endRule(), grouped(e.copies), grouped(n))
 }
 
 // visibleRule is that of a scan that nothing was lost from, whatever the broker counts: for whom that holds comes first.
@@ -313,7 +313,7 @@ func (e *evidence) coverage() inventory.Coverage {
 			c.KnownFrom = fmt.Sprintf("%s, less the broker's own %s $SYS topics", c.KnownFrom, grouped(e.now.own))
 		}
 		if n := e.let(); n > 0 {
-			c.KnownFrom = fmt.Sprintf("%s, less %d that expired since", c.KnownFrom, n)
+			c.KnownFrom = fmt.Sprintf("%s, less %s that expired since", c.KnownFrom, grouped(n))
 		}
 	}
 	if n, moved := e.now.dropsSince(e.before); n >= 0 && (e.ticked || moved) {
