@@ -170,7 +170,7 @@ func TestAStaleCountIsNoTotalBelowWhatIsHere(t *testing.T) {
 	e := good()
 	e.held = 1008
 	c := e.coverage()
-	if c.Known != -1 || c.KnownFrom != "" || c.Seen != 1008 || len(c.Gaps) != 1 || !strings.Contains(c.Gaps[0].Text, "count of 1000 is lower than the 1008") {
+	if c.Known != -1 || c.KnownFrom != "" || c.Seen != 1008 || len(c.Gaps) != 1 || !strings.Contains(c.Gaps[0].Text, "count of 1 000 is lower than the 1 008") {
 		t.Errorf("seen %d of %d (%s), gaps %v", c.Seen, c.Known, c.KnownFrom, c.Gaps)
 	}
 }

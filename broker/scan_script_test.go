@@ -174,7 +174,7 @@ func TestWhatAStallLostIsAskedForAsAWholeBeforeItIsDivided(t *testing.T) {
 		if n := inv.Counts().Topics; n != 2500 || cov.Claim != inventory.Verified || cov.Slices != 0 {
 			t.Errorf("%d of 2500 topics after %d slices, %s: %s %v", n, cov.Slices, cov.Claim, cov.Rule, cov.Gaps)
 		}
-		if !strings.Contains(cov.Rule, "a second time, which brought 2400 topics") {
+		if !strings.Contains(cov.Rule, "a second time, which brought 2 400 topics") {
 			t.Errorf("the rule does not say how: %s", cov.Rule)
 		}
 	})

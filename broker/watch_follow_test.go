@@ -222,7 +222,7 @@ func TestADoubtIsSaidWithFiguresOfOneInstant(t *testing.T) {
 	late := e.later(v, 1000)
 	late.since = sinceScan{differs: true, count: 1200, here: 1000, again: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
 	c := late.coverage()
-	if c.Claim != inventory.Unverified || c.Seen != 1000 || c.Known != 1200 || !strings.Contains(c.Rule, "it counts 1200, and 1000 are here; the next scan starts at 15:04:05.") {
+	if c.Claim != inventory.Unverified || c.Seen != 1000 || c.Known != 1200 || !strings.Contains(c.Rule, "it counts 1 200, and 1 000 are here; the next scan starts at 15:04:05.") {
 		t.Errorf("seen %d of %d, %s: %s", c.Seen, c.Known, c.Claim, c.Rule)
 	}
 	if len(c.Remedies) == 0 || len(c.Gaps) == 0 || !strings.HasPrefix(askText(&late), "The store is being asked for again. Since the scan") {
