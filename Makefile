@@ -46,7 +46,7 @@ clean:
 BENCH_SIZES ?= 10000,100000,1000000
 ROUNDS ?= 5
 
-.PHONY: bench-peers bench-live costs soak soak-watch complete
+.PHONY: bench-peers bench-live bench-keys costs soak soak-watch complete
 
 bench/peers/node_modules/mqtt:
 	cd bench/peers && npm install --no-audit --no-fund --silent
@@ -57,6 +57,9 @@ bench-peers: bench/peers/node_modules/mqtt ## retainscope beside other subscribe
 
 bench-live: ## 50 000 updates a second for a minute: loss and CPU; by hand
 	CGO_ENABLED=0 $(GO) build -o .bin/bench ./bench && .bin/bench -scenario live -sizes 100000 -rate 50000 -for 60s -rounds 1
+
+bench-keys: build ## from a key to the screen of the built program, with 50 000 updates a second coming in; by hand
+	CGO_ENABLED=0 $(GO) build -o .bin/bench ./bench && .bin/bench -scenario keys -program ./retainscope -sizes 100000,1000000 -rate 50000
 
 costs: ## what stores of 10 000, 100 000 and a million topics cost, in one table; by hand, some minutes
 	CGO_ENABLED=0 $(GO) build -o .bin/bench ./bench && .bin/bench -scenario costs -sizes $(BENCH_SIZES) -rate 5000 -for 15s -rounds 3

@@ -30,12 +30,12 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 5, "interleaved rounds")
 	flag.StringVar(&only, "only", "", "subscribers to run, by name, with commas; empty for all that are there")
 	flag.BoolVar(&o.limits, "limits", false, "leave mosquitto's default queue limits on, and count what arrives")
-	flag.StringVar(&o.scenario, "scenario", "inventory", "inventory, complete, costs, live, soak or watch")
+	flag.StringVar(&o.scenario, "scenario", "inventory", "inventory, complete, costs, keys, live, soak or watch")
 	flag.IntVar(&o.rate, "rate", 50000, "live: updates a second")
 	flag.DurationVar(&o.length, "for", 0, "live: how long")
 	flag.StringVar(&o.layout, "layout", "plant", "complete: plant, deep, wide or flat")
 	flag.IntVar(&o.payload, "payload", 0, "complete: bytes of each payload; 0 for the mix")
-	flag.StringVar(&o.program, "program", "./retainscope", "watch: the built program")
+	flag.StringVar(&o.program, "program", "./retainscope", "keys, watch: the built program")
 	flag.Parse()
 	for s := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(s))
@@ -81,6 +81,8 @@ func run(ctx context.Context, o options) error {
 		return runCosts(ctx, o)
 	case "watch":
 		return runWatch(ctx, o)
+	case "keys":
+		return runKeys(ctx, o)
 	default:
 		return fmt.Errorf("unknown scenario %q", o.scenario)
 	}
