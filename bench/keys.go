@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	keysEach = 200                    // in each of the ways to look
+	keysEach = 100                    // in each of the ways to look
 	keyPause = 100 * time.Millisecond // between two keys
 )
 
