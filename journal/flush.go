@@ -40,7 +40,7 @@ func (j *Journal) run() {
 			}
 		}
 		idle = 0
-		_ = j.flush() // kept in Stats
+		_ = j.flush(j.breathe) // kept in Stats
 	}
 }
 
@@ -58,8 +58,24 @@ func (j *Journal) beat() {
 	j.span.Stop = now
 }
 
-// flush writes what is pending. What could not be written goes back in front of what came since.
-func (j *Journal) flush() error {
+const (
+	// portion is how many rows are written in one go, breath how long the processor is left to others after each where
+	// nobody waits for the end. A storm over very many topics must not make a key wait.
+	portion = 128
+	breath  = 5 * time.Millisecond
+)
+
+// breathe waits for a breath, and not at all once the journal is being closed.
+func (j *Journal) breathe() {
+	select {
+	case <-time.After(breath):
+	case <-j.stop:
+	}
+}
+
+// flush writes what is pending, and calls pause after each portion of it. What could not be written goes back in front
+// of what came since.
+func (j *Journal) flush(pause func()) error {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
 	if j.w.shut {
@@ -76,7 +92,7 @@ func (j *Journal) flush() error {
 	if open.Start != 0 {
 		all = append(all[:len(all):len(all)], open)
 	}
-	dropped, err := j.w.write(taken, all)
+	dropped, err := j.w.write(taken, all, pause)
 	if err != nil {
 		err = fmt.Errorf("write journal: %w", err)
 	}

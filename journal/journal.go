@@ -31,7 +31,8 @@ type Options struct {
 	// first that were never seen live, oldest first, then the others, oldest first. See Info.Dropped.
 	MaxTopics int64
 	MaxBytes  int64
-	// MaxPending bounds the topics that wait for a flush; default 65 536.
+	// MaxPending bounds the topics that wait for a flush; default 262 144,
+	// about 60 MB where so many change between two flushes. At half of it a flush begins at once.
 	MaxPending int
 	// MaxSpans bounds the spans of watching that are kept, oldest dropped first; default 10 000.
 	MaxSpans int
@@ -52,7 +53,7 @@ func (o Options) filled() Options {
 		o.MaxBytes = 512 << 20
 	}
 	if o.MaxPending <= 0 {
-		o.MaxPending = 1 << 16
+		o.MaxPending = 1 << 18
 	}
 	if o.MaxSpans <= 0 {
 		o.MaxSpans = 10_000
@@ -235,7 +236,7 @@ func (j *Journal) Stats() Stats {
 
 // Flush writes everything that was observed before the call and returns when it is safe in the file, with the error of
 // the file system or database otherwise; what could not be written is kept.
-func (j *Journal) Flush() error { return j.flush() }
+func (j *Journal) Flush() error { return j.flush(func() {}) }
 
 // Close ends the open span, writes what is pending, closes the file and lets the next writer in. It returns the error
 // of the last flush. The goroutine has ended when it returns. A second call does nothing.
@@ -251,7 +252,7 @@ func (j *Journal) Close() error {
 	j.mu.Unlock()
 	close(j.stop)
 	<-j.done
-	err := j.flush()
+	err := j.Flush()
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
 	for _, shut := range []func() error{j.Reader.Close, j.w.close} {

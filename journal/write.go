@@ -14,11 +14,14 @@ import (
 	"retainscope/expiry"
 )
 
-// write brings topics and spans into the file. It returns how many topics had to be dropped for the bounds.
-func (w *writer) write(topics map[string]*delta, spans []Span) (dropped int64, err error) {
+// write brings topics and spans into the file, and calls pause after each portion of topics. It returns how many topics had to be dropped for the bounds.
+func (w *writer) write(topics map[string]*delta, spans []Span, pause func()) (dropped int64, err error) {
 	rows := w.rows
 	err = w.within(func() error {
-		for _, name := range slices.Sorted(maps.Keys(topics)) {
+		for i, name := range slices.Sorted(maps.Keys(topics)) {
+			if i%portion == portion-1 {
+				pause()
+			}
 			made, err := w.topic([]byte(name), topics[name])
 			if err != nil {
 				return err
