@@ -290,7 +290,7 @@ func TestPreconditionsSendNothingAndWriteNothing(t *testing.T) {
 		{"another broker", func(b *bench) { b.clearer.Broker.URL = "mqtt://other.lan" }, AnotherBroker, "another broker"},
 		{"another login", func(b *bench) { b.clearer.Broker.User = "guest" }, AnotherBroker, "another login"},
 		{"another fingerprint was shown", func(b *bench) { b.request.Fingerprint = somePrint }, ApprovalMoved, "shown was"},
-		{"no manifest", func(b *bench) { b.clearer.Desk = OpenDesk(b.store, "none.toml", b.clock) }, ManifestUnreadable, "read manifest"},
+		{"no manifest", func(b *bench) { b.clearer.Desk = OpenDesk(b.store, "none.toml", b.clock) }, ManifestUnreadable, "there is no manifest"},
 		{"a broken manifest", func(b *bench) {
 			if err := b.store.Replace("home.toml", []byte("nope")); err != nil {
 				b.t.Fatal(err)

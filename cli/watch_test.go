@@ -386,9 +386,17 @@ func TestFiguresFollowAStormOncePerSecondAndACountdownNever(t *testing.T) {
 	serve(t, t.TempDir(), b.URL())
 	state(t, b, func(f figures) bool { return f.Retained == 20 && f.Coverage == "verified" && f.LeftBehind != nil })
 	l := listen(t, b)
-	wait(t, 4*time.Second)
-	if n := l.on(itsState); len(n) != 0 {
-		t.Errorf("nothing but countdowns moved, and it said %v", n)
+	before := 0 // what the broker's own figures, which come late, still changed
+	for try := 1; ; try++ {
+		wait(t, 4*time.Second)
+		n := l.on(itsState)
+		if len(n) == before {
+			break
+		}
+		if try == 5 {
+			t.Fatalf("nothing but countdowns moved, and it said %v", n)
+		}
+		before = len(n)
 	}
 	start := time.Now()
 	var all []demo.Message
@@ -401,7 +409,7 @@ func TestFiguresFollowAStormOncePerSecondAndACountdownNever(t *testing.T) {
 	}
 	state(t, b, func(f figures) bool { return f.Retained == 4020 })
 	took := time.Since(start)
-	said := l.on(itsState)
+	said := l.on(itsState)[before:]
 	if len(said) == 0 || len(said) > int(took/time.Second)+2 {
 		t.Errorf("%d messages of figures in %s", len(said), took)
 	}
